@@ -19,7 +19,7 @@ import { readConfig } from '../src/start/config.ts';
 import { SENTENCES } from './manual-claims.ts';
 import { ENGINES } from './support/installed-engines.ts';
 import { flagstaff } from './support/operator.ts';
-import { ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
+import { ROOT_FOLDER, serverFor, startTestServer, type TestServer } from './support/server.ts';
 import { ADMIN_ROUTES } from './support/surfaces.ts';
 
 interface Claim {
@@ -302,26 +302,22 @@ describe('a server behind the nginx of docs/operating.md, with the settings besi
     );
   };
 
-  it('makes links and cookies for HTTPS, and counts each caller by his own address', async () => {
-    const server = await startTestServer({ env: Object.fromEntries(settings.map((one) => one.slice(1))) });
-    try {
-      const ada = { username: 'ada', rootRole: 3, password: 'Correct-horse-7' };
-      const invitation = { name: 'team', expiresAt: '2999-01-01T00:00:00Z' };
-      const [friend, foe] = [from('203.0.113.7'), from('203.0.113.8')];
-      const made = await server.call('POST', '/invite-link/tokens', invitation, { headers: friend });
-      assert(made.body.url.startsWith('https://flags.example/'), made.body.url);
-      assert.equal((await server.call('POST', '/user-admin', ada, { headers: friend })).status, 201);
-      const auth = server.callBelow('/auth');
-      const guess = async (headers: Record<string, string>) =>
-        (await auth('GET', '/reset/validate?token=guess', undefined, { token: null, headers })).status;
-      let last = 0;
-      for (let left = 2 * LINKS_FROM_ADDRESS.burst; left > 0; left -= 1) last = await guess(foe);
-      assert.deepEqual([last, await guess(friend)], [429, 404]);
-      const { status, headers } = await auth('POST', '/simple/login', ada, { token: null, headers: friend });
-      assert.equal(status, 200);
-      assert.match(headers.get('set-cookie') ?? '', /; Secure/);
-    } finally {
-      await server.stop();
-    }
+  it('makes links and cookies for HTTPS, and counts each caller by his own address', async (t) => {
+    const server = await serverFor(t, { env: Object.fromEntries(settings.map((one) => one.slice(1))) });
+    const ada = { username: 'ada', rootRole: 3, password: 'Correct-horse-7' };
+    const invitation = { name: 'team', expiresAt: '2999-01-01T00:00:00Z' };
+    const [friend, foe] = [from('203.0.113.7'), from('203.0.113.8')];
+    const made = await server.call('POST', '/invite-link/tokens', invitation, { headers: friend });
+    assert(made.body.url.startsWith('https://flags.example/'), made.body.url);
+    assert.equal((await server.call('POST', '/user-admin', ada, { headers: friend })).status, 201);
+    const auth = server.callBelow('/auth');
+    const guess = async (headers: Record<string, string>) =>
+      (await auth('GET', '/reset/validate?token=guess', undefined, { token: null, headers })).status;
+    let last = 0;
+    for (let left = 2 * LINKS_FROM_ADDRESS.burst; left > 0; left -= 1) last = await guess(foe);
+    assert.deepEqual([last, await guess(friend)], [429, 404]);
+    const { status, headers } = await auth('POST', '/simple/login', ada, { token: null, headers: friend });
+    assert.equal(status, 200);
+    assert.match(headers.get('set-cookie') ?? '', /; Secure/);
   });
 });

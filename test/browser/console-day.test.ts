@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { evaluateInProduction } from '../support/applications.ts';
-import { describeConsole, ending } from '../support/browser/console.ts';
+import { describeConsole } from '../support/browser/console.ts';
 import { addUser, FEATURES } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -90,8 +90,7 @@ describeConsole('a day in the console', (shared) => {
   it('goes by keyboard alone', async () => {
     const { call } = shared.server;
     const grace = await addUser(shared.server, EDITOR_ROLE_ID, { username: 'Grace' });
-    const opened = await shared.signedIn({ expected: /status of 4(?:01|12)/ });
-    const { page } = opened;
+    const page = await shared.signedIn({ expected: /status of 4(?:01|12)/ });
     const hands = new Hands(page);
     const button = (name: string | RegExp, within: Page | Locator = page) =>
       within.getByRole('button', { name, exact: true });
@@ -230,6 +229,5 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Roll back in production', dialog));
     await page.getByRole('status').filter({ hasText: 'As it is now' }).waitFor({ state: 'attached' });
     assert.deepEqual((await environment('development')).strategies, []);
-    await ending(opened);
   });
 });

@@ -7,7 +7,6 @@ import {
   type ConsoleOptions,
   choose,
   describeConsole,
-  ending,
   isAccessible,
   openTab,
 } from '../support/browser/console.ts';
@@ -54,8 +53,7 @@ describeConsole('the edges of a day in the console', (shared) => {
   it('a conflict is in sight, has the focus, and offers the way on', async () => {
     await makeFlag(call, 'conflict');
     await addStrategy(call, 'conflict', rollout(10));
-    const opened = await openFlag('conflict', { expected: /status of 4(?:01|12)/ });
-    const { page } = opened;
+    const page = await openFlag('conflict', { expected: /status of 4(?:01|12)/ });
     const dialog = await editStrategy(page);
     await share(dialog).fill('50');
     await call('PUT', `${FEATURES}/conflict`, { description: 'By somebody else.' });
@@ -68,16 +66,14 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(dialog, 'Save');
     await dialog.waitFor({ state: 'detached' });
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
-    await ending(opened);
   });
 
   it('a server that cannot be reached is said beside Save, which can be pressed again', async () => {
     await makeFlag(call, 'unreachable');
     await addStrategy(call, 'unreachable', rollout(10));
-    const opened = await openFlag('unreachable', {
+    const page = await openFlag('unreachable', {
       expected: /status of 401|ERR_INTERNET_DISCONNECTED/,
     });
-    const { page } = opened;
     const dialog = await editStrategy(page);
     await share(dialog).fill('50');
     await page.context().setOffline(true);
@@ -87,13 +83,11 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.context().setOffline(false);
     await press(dialog, 'Save');
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
-    await ending(opened);
   });
 
   it('a server that cannot be reached is said where a form would open, until it is back', async () => {
     await makeFlag(call, 'out-of-reach');
-    const opened = await openFlag('out-of-reach', { expected: /ERR_INTERNET_DISCONNECTED/ });
-    const { page } = opened;
+    const page = await openFlag('out-of-reach', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByRole('heading', { name: 'development' }).waitFor();
     await page.context().setOffline(true);
     await press(page, 'Add strategy in development');
@@ -103,15 +97,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     await refusal.waitFor({ state: 'detached' });
     await press(page, 'Add strategy in development');
     await page.getByRole('dialog', { name: 'New strategy in development' }).waitFor();
-    await ending(opened);
   });
 
   it('a session that ends asks for the token above the open form, keeps it, and sends it', async () => {
     await makeFlag(call, 'outlived');
     await addStrategy(call, 'outlived', rollout(10));
     const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
-    const opened = await openFlag('outlived', { token, expected: /status of 401/ });
-    const { page } = opened;
+    const page = await openFlag('outlived', { token, expected: /status of 401/ });
     const dialog = await editStrategy(page);
     await share(dialog).fill('50');
     await page.context().clearCookies();
@@ -125,15 +117,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(form, 'Sign in');
     await dialog.waitFor({ state: 'detached' });
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
-    await ending(opened);
   });
 
   it('what was typed is there again after a reload, until it is sent or given up, and gone after signing out', async () => {
     await makeFlag(call, 'drafted');
     await addStrategy(call, 'drafted', rollout(10));
     // What the page asks for as the session ends is refused.
-    const opened = await openFlag('drafted', { expected: /status of 401/ });
-    const { page } = opened;
+    const page = await openFlag('drafted', { expected: /status of 401/ });
     let dialog = await editStrategy(page);
     await share(dialog).fill('35');
     await page.evaluate(DRAFT_KEPT);
@@ -153,7 +143,6 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(page, 'Sign out');
     await page.getByText('Signed out.').waitFor();
     assert.equal(await page.evaluate('JSON.stringify(history.state.drafts)'), '{}');
-    await ending(opened);
   });
 
   it('the history says what changed in sentences, names segments, and tells no change where there is none', async () => {
@@ -170,8 +159,7 @@ describeConsole('the edges of a day in the console', (shared) => {
       constraints,
       segments: [north],
     });
-    const opened = await openFlag('told');
-    const { page } = opened;
+    const page = await openFlag('told');
     const newest = page.getByRole('listitem').filter({ hasText: 'strategy changed in development' }).first();
     await newest.getByText('rollout: 10 % of users → 50 % of users').waitFor();
     await newest.getByText('segments: nothing → The north').waitFor();
@@ -179,14 +167,12 @@ describeConsole('the edges of a day in the console', (shared) => {
     const fields = await newest.locator('.event-field').allTextContents();
     assert.deepEqual(fields.map((text) => text.split(':')[0]).sort(), ['constraints', 'rollout', 'segments']);
     assert.doesNotMatch(fields.join(), /[{[]/);
-    await ending(opened);
   });
 
   it('a question about production shows the figures of now, and is not asked about what is not complete', async () => {
     await makeFlag(call, 'asked');
     await addStrategy(call, 'asked', rollout(10), 'production');
-    const opened = await openFlag('asked', { expected: /status of 4(?:01|12)/ });
-    const { page } = opened;
+    const page = await openFlag('asked', { expected: /status of 4(?:01|12)/ });
     const dialog = await editStrategy(page, 'production');
     await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');
@@ -207,19 +193,16 @@ describeConsole('the edges of a day in the console', (shared) => {
     const question = page.getByRole('dialog', { name: 'Change production?' });
     await question.getByText('Currently on for 10 % of users.').waitFor();
     await press(question, 'Cancel');
-    await ending(opened);
   });
 
   it('no row moves when one is chosen', async () => {
     for (const name of ['row-one', 'row-two', 'row-three']) await makeFlag(call, name);
-    const opened = await signedIn({ place: '#/projects/default?text=row' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default?text=row' });
     const second = page.getByRole('checkbox', { name: 'Select row-two' });
     const before = await second.boundingBox();
     await page.getByRole('checkbox', { name: 'Select row-three' }).click();
     await page.getByText('1 flag selected').waitFor();
     assert.deepEqual(await second.boundingBox(), before);
-    await ending(opened);
   });
 
   it('the question before archiving says where the flag is on, whether it is used, and what depends on it', async () => {
@@ -227,8 +210,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await addStrategy(call, 'parent', {}, 'production');
     await call('POST', `${environmentPath('parent', 'production')}/on`);
     await call('POST', `${FEATURES}/child/dependencies`, { feature: 'parent' });
-    const opened = await openFlag('parent');
-    const { page } = opened;
+    const page = await openFlag('parent');
     await choose(page, 'More for this flag', 'Archive…');
     const question = page.getByRole('dialog', { name: 'Archive this flag?' });
     await question.getByText('It is on in production.').waitFor();
@@ -239,14 +221,12 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.getByRole('checkbox', { name: 'Select parent' }).click();
     await press(page, 'Archive…');
     await question.getByText('It is on in production.').waitFor();
-    await ending(opened);
   });
 
   it('every page is whole for a Viewer', async () => {
     await makeFlag(call, 'viewed');
     const { token } = await addUser(shared.server, VIEWER_ROLE_ID);
-    const opened = await signedIn({ token, expected: /status of 40[13]/ });
-    const { page } = opened;
+    const page = await signedIn({ token, expected: /status of 40[13]/ });
     const places = [
       ...['', '/archive', '/settings', '/history', '/insights', '/flags/viewed'].map(
         (rest) => `projects/default${rest}`,
@@ -264,13 +244,11 @@ describeConsole('the edges of a day in the console', (shared) => {
     }
     await page.goto(`${shared.server.origin}/#/projects/default/flags/viewed`);
     await page.getByTitle('Ask an owner of default, or an Admin').first().waitFor();
-    await ending(opened);
   });
 
   it('two words, and words with a fault, find what has them', async () => {
     await makeFlag(call, 'checkout-new-basket');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     await page.keyboard.press('Control+k');
     const finder = page.getByRole('dialog', { name: 'Find' });
@@ -280,7 +258,6 @@ describeConsole('the edges of a day in the console', (shared) => {
       await finder.getByRole('combobox').fill(text);
       await finder.getByRole('option', { name: 'checkout-new-basket' }).waitFor();
     }
-    await ending(opened);
   });
 
   it('a name that reads as a sentence of the console is seen to be a name', async () => {
@@ -293,19 +270,16 @@ describeConsole('the edges of a day in the console', (shared) => {
       'production',
     );
     await evaluateInProduction(shared.server, 'misread');
-    const opened = await openFlag('misread');
-    const { page } = opened;
+    const page = await openFlag('misread');
     await page.getByRole('switch', { name: 'misread in production' }).click();
     const question = page.getByRole('dialog', { name: 'Change production?' });
     await question.locator('q').getByText(sentence, { exact: true }).waitFor();
     await question.getByText('a field that is not defined').waitFor();
     assert.deepEqual(await question.locator('q').allTextContents(), [sentence, 'XX']);
-    await ending(opened);
   });
 
   it('no address takes the console away', async () => {
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of 404/ });
     for (const query of [
       'seen=x',
       'sort=on%20',
@@ -329,7 +303,6 @@ describeConsole('the edges of a day in the console', (shared) => {
     }
     await page.goto(`${shared.server.origin}/#/projects`);
     await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
-    await ending({ ...opened, faults: opened.faults.filter((fault) => !fault.includes('status of 404')) });
   });
 
   it('one Undo is offered at a time', async () => {
@@ -337,8 +310,7 @@ describeConsole('the edges of a day in the console', (shared) => {
       await makeFlag(call, name);
       await addStrategy(call, name);
     }
-    const opened = await signedIn({ place: '#/projects/default?text=undo' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default?text=undo' });
     for (const name of ['undo-one', 'undo-two']) {
       await page.getByRole('switch', { name: `${name} in development` }).click();
       await page
@@ -347,15 +319,13 @@ describeConsole('the edges of a day in the console', (shared) => {
         .waitFor();
     }
     assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 1);
-    await ending(opened);
   });
 
   it('a name in a notice is seen in both themes', async () => {
     await makeFlag(call, 'noticed');
     for (const colorScheme of ['light', 'dark'] as const) {
       await call('POST', '/features/noticed/tags', { type: 'simple', value: 'spring' });
-      const opened = await openFlag('noticed', { colorScheme });
-      const { page } = opened;
+      const page = await openFlag('noticed', { colorScheme });
       await press(page, 'Remove the tag simple: spring');
       const said = page.locator('.notice .said');
       await said.waitFor();
@@ -364,7 +334,6 @@ describeConsole('the edges of a day in the console', (shared) => {
       );
       assert.equal(name, notice, colorScheme);
       await isAccessible(page, `a notice, ${colorScheme}`);
-      await ending(opened);
     }
   });
 });

@@ -7,7 +7,6 @@ import {
   type ConsoleOptions,
   choose,
   describeConsole,
-  ending,
   flagSwitch,
   isAccessible,
   openTab,
@@ -36,8 +35,7 @@ describeConsole('editing in the console', (shared) => {
   };
 
   it('creates a flag, says what will be true, and shows a refusal at the field that it is about', async () => {
-    const opened = await signedIn({ expected: /status of 40[01]/ });
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of 40[01]/ });
     await press(page, 'New flag');
     const dialog = dialogOf(page, 'New flag');
     const name = dialog.getByLabel('Name');
@@ -60,13 +58,11 @@ describeConsole('editing in the console', (shared) => {
     await press(dialog, 'Create');
     await page.getByRole('heading', { name: 'made-in-the-console' }).waitFor();
     assert.equal((await read(`${FEATURES}/made-in-the-console`)).type, 'experiment');
-    await ending(opened);
   });
 
   it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
     await makeFlag(shared.server.call, 'with-rules');
-    const opened = await openFlag('with-rules');
-    const { page } = opened;
+    const page = await openFlag('with-rules');
     await press(page, 'Add strategy in development');
     const dialog = dialogOf(page, 'New strategy in development');
     await dialog.getByLabel('Share of users as a number').fill('35');
@@ -124,16 +120,14 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Undo');
     await page.getByText('35 % of users', { exact: true }).waitFor({ state: 'detached' });
     assert.deepEqual(await strategiesOf('with-rules'), []);
-    await ending(opened);
   });
 
   it('shows what the server refuses at the constraint that it is about', async () => {
     await makeFlag(shared.server.call, 'refused-rule');
-    const opened = await signedIn({
+    const page = await signedIn({
       expected: /status of 40[01]/,
       place: '#/projects/default/flags/refused-rule',
     });
-    const { page } = opened;
     await press(page, 'Add strategy in development');
     const dialog = dialogOf(page, /New strategy/);
     await openTab(dialog, 'Targeting');
@@ -147,15 +141,13 @@ describeConsole('editing in the console', (shared) => {
     // The part of the form with what is refused is in sight again.
     await constraint.getByRole('alert').waitFor();
     assert.deepEqual(await strategiesOf('refused-rule'), []);
-    await ending(opened);
   });
 
   it('orders, disables, edits and removes strategies', async () => {
     await makeFlag(shared.server.call, 'ordered');
     await addStrategy(shared.server.call, 'ordered', { title: 'First' });
     await addStrategy(shared.server.call, 'ordered', { title: 'Second' });
-    const opened = await openFlag('ordered');
-    const { page } = opened;
+    const page = await openFlag('ordered');
     const titles = async () => (await strategiesOf('ordered')).map(({ title }: { title: string }) => title);
     await choose(page, 'More for Second in development', 'Move up Second in development');
     await notice(page, 'were reordered');
@@ -172,7 +164,6 @@ describeConsole('editing in the console', (shared) => {
     await choose(page, 'More for Renamed in development', 'Remove Renamed in development');
     await notice(page, 'is removed');
     assert.deepEqual(await titles(), ['First']);
-    await ending(opened);
   });
 
   it('asks before it changes what somebody gets in production, names who is affected, and has Enter on Cancel', async () => {
@@ -188,8 +179,7 @@ describeConsole('editing in the console', (shared) => {
       'production',
     );
     await evaluateInProduction(shared.server, 'in-production');
-    const opened = await openFlag('in-production');
-    const { page } = opened;
+    const page = await openFlag('in-production');
     const toggle = flagSwitch(page, 'in-production', 'production');
     const question = dialogOf(page, 'Change production?');
     await toggle.click();
@@ -212,27 +202,23 @@ describeConsole('editing in the console', (shared) => {
     // While it is off, its strategies are nobody's yet.
     await choose(page, 'More for Gradual rollout in production', 'Remove Gradual rollout in production');
     await notice(page, 'is removed from production.');
-    await ending(opened);
   });
 
   it('does not ask before it switches in production what no application has evaluated', async () => {
     await makeFlag(shared.server.call, 'never-used');
     await addStrategy(shared.server.call, 'never-used', {}, 'production');
-    const opened = await openFlag('never-used');
-    const { page } = opened;
+    const page = await openFlag('never-used');
     await flagSwitch(page, 'never-used', 'production').click();
     await notice(page, 'never-used is on in production.');
-    await ending(opened);
   });
 
   it('says who was faster and what they changed, and takes both', async () => {
     await makeFlag(shared.server.call, 'contended', { description: 'As it was.' });
     const { token } = await addUser(shared.server, EDITOR_ROLE_ID);
-    const opened = await signedIn({
+    const page = await signedIn({
       expected: /status of 4(?:01|12)/,
       place: '#/projects/default/flags/contended',
     });
-    const { page } = opened;
     await press(page, 'Edit…');
     const dialog = dialogOf(page, 'Edit contended');
     await dialog.getByLabel('Type').selectOption('experiment');
@@ -247,7 +233,6 @@ describeConsole('editing in the console', (shared) => {
     await dialog.waitFor({ state: 'detached' });
     const { description, type } = await read(`${FEATURES}/contended`);
     assert.deepEqual({ description, type }, { description: 'By somebody else.', type: 'experiment' });
-    await ending(opened);
   });
 
   it('says so too for a project, a segment, a context field, an environment and the role of a member', async () => {
@@ -260,8 +245,7 @@ describeConsole('editing in the console', (shared) => {
     await call('POST', `/projects/shared/users/${mary.id}/roles/5`);
     const { segments } = await read('/segments');
     const { id, constraints } = segments.find(({ name }: { name: string }) => name === 'Shared');
-    const opened = await signedIn({ expected: /status of 4(?:01|12)/ });
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of 4(?:01|12)/ });
     const open = (place: string) => page.goto(`${shared.server.origin}/${place}`);
     const token = { token: (await addUser(shared.server, 1, { username: 'Ada' })).token };
     const bothIn = async (title: string, label: string, mine: string, theirs: () => Promise<unknown>) => {
@@ -326,7 +310,6 @@ describeConsole('editing in the console', (shared) => {
     await question.getByText('Ada changed this').waitFor();
     await press(question, 'Merge');
     await notice(page, 'The role is changed.');
-    await ending(opened);
   });
 
   it('edits variants whose shares sum to the whole, in production only once that is agreed to', async () => {
@@ -334,8 +317,7 @@ describeConsole('editing in the console', (shared) => {
     await addStrategy(shared.server.call, 'varied', {}, 'production');
     await shared.server.call('POST', `${environmentPath('varied', 'production')}/on`);
     await evaluateInProduction(shared.server, 'varied');
-    const opened = await openFlag('varied');
-    const { page } = opened;
+    const page = await openFlag('varied');
     await press(page, 'Add variants');
     const dialog = dialogOf(page, 'Variants of varied');
     for (const name of ['one', 'two', 'three']) {
@@ -362,14 +344,12 @@ describeConsole('editing in the console', (shared) => {
     );
     assert.deepEqual(variants[1].overrides, [{ contextName: 'userId', values: ['ada', 'grace'] }]);
     await page.locator('.variant-list').getByText('always for userId ada, grace').waitFor();
-    await ending(opened);
   });
 
   it('copies, tags, and makes flags depend on each other', async () => {
     await makeFlag(shared.server.call, 'parent');
     await makeFlag(shared.server.call, 'child');
-    const opened = await openFlag('child');
-    const { page } = opened;
+    const page = await openFlag('child');
     await press(page, 'Add tag');
     await dialogOf(page, 'Tag child').getByLabel('Value').fill('checkout');
     await press(dialogOf(page, 'Tag child'), 'Add tag');
@@ -383,14 +363,12 @@ describeConsole('editing in the console', (shared) => {
     await dialogOf(page, 'Copy child').getByLabel('Name of the copy').fill('child-2');
     await press(dialogOf(page, 'Copy child'), 'Copy');
     await page.getByRole('heading', { name: 'child-2' }).waitFor();
-    await ending(opened);
   });
 
   it('makes a change right after another one without a conflict between them, and takes a dependency back', async () => {
     await makeFlag(shared.server.call, 'upper');
     await makeFlag(shared.server.call, 'lower');
-    const opened = await openFlag('lower');
-    const { page } = opened;
+    const page = await openFlag('lower');
     // What is read again because of the events of the changes does not arrive.
     await page.route('**/api/admin/events/search', () => undefined);
     await press(page, 'Add tag');
@@ -403,14 +381,11 @@ describeConsole('editing in the console', (shared) => {
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await page.getByText('Undone.').waitFor();
     assert.deepEqual((await read(`${FEATURES}/lower`)).dependencies, []);
-
-    await ending(opened);
   });
 
   it('changes many flags at once, and takes that back at once', async () => {
     for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(shared.server.call, name);
-    const opened = await signedIn({ place: '#/projects/default?text=many-' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default?text=many-' });
     await page.getByLabel('Select many-1').check();
     await page.getByLabel('Select many-3').check();
     await press(page, 'Archive…');
@@ -421,12 +396,10 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Undo');
     await page.getByLabel('Select many-1').waitFor();
     assert.equal((await read(`${FEATURES}/many-3`)).archived, false);
-    await ending(opened);
   });
 
   it('makes a project, invites a user to it, and changes their role', async () => {
-    const opened = await signedIn({ place: '#/users' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/users' });
     await press(page, 'New user');
     const user = dialogOf(page, 'New user');
     await user.getByLabel('Name', { exact: true }).fill('Grace');
@@ -460,12 +433,10 @@ describeConsole('editing in the console', (shared) => {
     await page.getByRole('rowheader', { name: 'till' }).waitFor({ state: 'detached' });
     const { users } = await read('/projects/checkout/access');
     assert(users.some(({ name }: { name: string }) => name === 'Grace'));
-    await ending(opened);
   });
 
   it('makes a segment, a context field, an environment and an API token, whose secret it shows once', async () => {
-    const opened = await signedIn({ place: '#/context-fields' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/context-fields' });
     await press(page, 'New context field');
     const field = dialogOf(page, 'New context field');
     await field.getByLabel('Name').fill('country');
@@ -512,13 +483,11 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Done');
     await page.getByRole('rowheader', { name: 'shop' }).waitFor();
     assert.equal((await page.content()).includes(secret ?? ''), false);
-    await ending(opened);
   });
 
   it('keeps the filter in the address, through “Back” and a new view', async () => {
     await makeFlag(shared.server.call, 'found-again');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     await page.getByRole('searchbox').fill('found-again');
     await page.getByText(/^1 of/).waitFor();
     await page.getByRole('link', { name: 'found-again' }).click();
@@ -526,6 +495,5 @@ describeConsole('editing in the console', (shared) => {
     await page.goBack();
     await page.getByText(/^1 of/).waitFor();
     assert.equal(await page.getByRole('searchbox').inputValue(), 'found-again');
-    await ending(opened);
   });
 });

@@ -1,7 +1,7 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
+import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
 /** The height of a small laptop, and how many flags are seen at once there. */
@@ -28,8 +28,7 @@ describeConsole('finding in the console', (shared) => {
       name: 'needle',
       description: 'In the hay.',
     });
-    const opened = await shared.signedIn();
-    const { page } = opened;
+    const page = await shared.signedIn();
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     await page.keyboard.press('Control+k');
     const dialog = page.getByRole('dialog', { name: 'Find' });
@@ -45,15 +44,13 @@ describeConsole('finding in the console', (shared) => {
     await dialog.getByRole('option', { name: 'Far away project' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Far away' }).waitFor();
-    await ending(opened);
   });
 
   it('puts what is called so before what was found by its description, and begins actions', async () => {
     await makeFlag(shared.server.call, 'a-flag', { description: 'Beside the ranked one.' });
     await makeFlag(shared.server.call, 'very-ranked');
     await makeFlag(shared.server.call, 'ranked');
-    const opened = await shared.signedIn({ place: '#/projects/default' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default' });
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     await page.keyboard.press('Control+k');
     const dialog = page.getByRole('dialog', { name: 'Find' });
@@ -70,13 +67,11 @@ describeConsole('finding in the console', (shared) => {
     await page.getByRole('dialog', { name: 'New flag' }).getByLabel('Name').fill('begun-from-anywhere');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'begun-from-anywhere' }).waitFor();
-    await ending(opened);
   });
 
   it('finds the pages and the files of the project that is shown, and context fields', async () => {
     await shared.server.call('POST', '/context', { name: 'loyalty-tier' });
-    const opened = await shared.signedIn({ place: '#/projects/default' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default' });
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     const dialog = page.getByRole('dialog');
     for (const [text, found] of Object.entries({
@@ -95,7 +90,6 @@ describeConsole('finding in the console', (shared) => {
     await page.keyboard.type('import flags');
     await dialog.getByRole('option', { name: 'Import flags into default' }).click();
     await page.getByRole('dialog', { name: /^Import/ }).waitFor();
-    await ending(opened);
   });
 
   it('says how many environments are out of view, and brings them into it', async () => {
@@ -106,25 +100,22 @@ describeConsole('finding in the console', (shared) => {
       await call('POST', '/environments', { name, type: 'production' });
       await call('POST', '/projects/wide/environments', { environment: name });
     }
-    const opened = await shared.signedIn({ place: '#/projects/wide' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/wide' });
     const more = page.getByRole('button', { name: /more environments? to the right/ });
     await more.click();
     await more.waitFor({ state: 'detached' });
-    await ending(opened);
   });
 
   it('opens the view of a list within the window, at every width', async () => {
     await makeFlag(shared.server.call, 'listed');
     for (const width of [1280, 820, 390, 320]) {
-      const opened = await shared.signedIn({ place: '#/projects/default', width });
+      const page = await shared.signedIn({ place: '#/projects/default', width });
       for (const title of ['View', 'More filters']) {
-        await opened.page.locator('summary').filter({ hasText: title }).click();
-        await opened.page.locator('.popover[open] .popover-content').waitFor();
-        await fitsTheWidth(opened.page, `${title} at ${width} pixels`);
-        await opened.page.keyboard.press('Escape');
+        await page.locator('summary').filter({ hasText: title }).click();
+        await page.locator('.popover[open] .popover-content').waitFor();
+        await fitsTheWidth(page, `${title} at ${width} pixels`);
+        await page.keyboard.press('Escape');
       }
-      await ending(opened);
     }
   });
 
@@ -133,8 +124,7 @@ describeConsole('finding in the console', (shared) => {
     for (let index = 0; index < MANY; index += 1) {
       await shared.server.call('POST', '/projects/long/features', { name: `row-${index}` });
     }
-    const opened = await shared.signedIn({ place: '#/projects/long', width: 1280, height: HEIGHT });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/long', width: 1280, height: HEIGHT });
     await page.getByRole('link', { name: `row-${MANY - 1}`, exact: true }).waitFor();
     const drawn = await page.getByRole('rowheader').count();
     assert(drawn > 10 && drawn < MANY / 2, `${drawn} rows of ${MANY} are drawn`);
@@ -150,7 +140,6 @@ describeConsole('finding in the console', (shared) => {
     assert.equal(await page.evaluate('scrollY'), 0);
     await page.goBack();
     await page.evaluate(scrolledTo(scrolled));
-    await ending(opened);
   });
 
   it('explains why a flag is on or off for somebody', async () => {
@@ -158,8 +147,7 @@ describeConsole('finding in the console', (shared) => {
     const constraints = [{ contextName: 'country', operator: 'IN', values: ['NO'] }];
     await addStrategy(shared.server.call, 'explained', { title: 'The north', constraints });
     await shared.server.call('POST', `${FEATURES}/explained/environments/development/on`);
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/explained' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/explained' });
     const card = page.getByRole('region', { name: 'Test with a user' });
     await card.getByLabel('Context of the user, one field per line').fill('userId: ada\ncountry: SE');
     await card.getByRole('button', { name: 'Why?' }).click();
@@ -169,12 +157,10 @@ describeConsole('finding in the console', (shared) => {
     await card.getByRole('button', { name: 'Why?' }).click();
     await card.getByText('On in development: a strategy selects this user.').waitFor();
     await isAccessible(page, 'the explanation');
-    await ending(opened);
   });
 
   it('shows in the search box what the list is narrowed by, and keeps both filters that are set at once', async () => {
-    const opened = await shared.signedIn({ place: '#/all-flags' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/all-flags' });
     const box = page.getByLabel('Search all flags');
     await box.fill('of no flag');
     // Mostly before the address has what is typed; beside other work behind it, in the other order.
@@ -183,15 +169,13 @@ describeConsole('finding in the console', (shared) => {
     await page.getByRole('link', { name: 'Archived', exact: true }).click();
     await page.locator('.saved [aria-current]').filter({ hasText: 'Archived' }).waitFor();
     assert.equal(await box.inputValue(), '');
-    await ending(opened);
   });
 
   it('shows a flag as it was, changes nothing meanwhile, and restores it', async () => {
     await makeFlag(shared.server.call, 'looked-back', { description: 'First.' });
     await shared.server.call('PUT', `${FEATURES}/looked-back`, { description: 'Second.' });
     await shared.server.call('PUT', `${FEATURES}/looked-back`, { description: 'Third.' });
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/looked-back' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/looked-back' });
     const lead = page.locator('.lead');
     await lead.filter({ hasText: 'Third.' }).waitFor();
     await page.getByRole('slider', { name: 'Point in time' }).focus();
@@ -213,6 +197,5 @@ describeConsole('finding in the console', (shared) => {
     await lead.filter({ hasText: 'First.' }).waitFor();
     const { body } = await shared.server.call('GET', `${FEATURES}/looked-back`);
     assert.equal(body.description, 'First.');
-    await ending(opened);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
 import { evaluateInProduction } from '../support/applications.ts';
-import { describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
+import { describeConsole, isAccessible, signal } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -14,8 +14,7 @@ describeConsole('the page of a flag', (shared) => {
     await makeFlag(call, 'staged');
     await addStrategy(call, 'staged', { name: 'flexibleRollout', parameters: { rollout: '35' } });
     await addStrategy(call, 'staged', { title: 'to go' }, 'production');
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/staged' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/staged' });
     const development = page.getByRole('region', { name: 'development', exact: true });
     await development.getByText('Off. Would apply to 35 % of users.').waitFor();
     await development.getByText('differs from production in the strategies').click();
@@ -57,14 +56,12 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await development.getByText('differs from production in the strategies').waitFor();
     assert.deepEqual(await strategies(), ['default']);
-    await ending(opened);
   });
 
   it('compares no environments in which nothing is set up, and names few of many strategies', async () => {
     const { call } = shared.server;
     await makeFlag(call, 'bare');
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/bare' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/bare' });
     const development = page.getByRole('region', { name: 'development', exact: true });
     await development.getByText('never used here').waitFor();
     assert.equal(await development.getByText('production').count(), 0);
@@ -77,13 +74,11 @@ describeConsole('the page of a flag', (shared) => {
       )
       .waitFor();
     assert.equal(await production.locator('.strategies').isVisible(), false);
-    await ending(opened);
   });
 
   it('shows the use of a flag once there is one, and leads to the applications that it names', async () => {
     await makeFlag(shared.server.call, 'used');
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/used' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/used' });
     await page.getByRole('heading', { name: 'Variants' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
     await evaluateInProduction(shared.server, 'used');
@@ -91,7 +86,6 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByText('highest: 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'shop' }).click();
     await page.getByRole('dialog', { name: /^Application/ }).waitFor();
-    await ending(opened);
   });
 
   it('takes a change that is made from what it shows, though somebody changed the flag while it was being read', async () => {
@@ -104,8 +98,7 @@ describeConsole('the page of a flag', (shared) => {
       ]);
     await setVariants('development', 'blue');
     await setVariants('production', 'green');
-    const opened = await shared.signedIn();
-    const { page } = opened;
+    const page = await shared.signedIn();
     const begun = new EventEmitter();
     const isBegun = once(begun, 'dialog');
     // Between the two reads of the page somebody changes the flag, and the page hears of it only once its change is begun.
@@ -130,15 +123,13 @@ describeConsole('the page of a flag', (shared) => {
     await dialog.getByText('1 change in production').waitFor();
     await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
     await development.getByText('the same as production').waitFor();
-    await ending(opened);
   });
 
   it('stays as it is now where the past comes late', async () => {
     const { call } = shared.server;
     await makeFlag(call, 'late', { description: 'then' });
     await call('PUT', `${FEATURES}/late`, { description: 'now' });
-    const opened = await shared.signedIn({ place: '#/projects/default/flags/late' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default/flags/late' });
     const [asked, released] = [signal(), signal()];
     await page.route('**/features/late?at=*', async (route) => {
       asked.resolve();
@@ -155,15 +146,13 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('button', { name: 'Edit…', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Description').waitFor();
     assert.equal(await page.getByRole('status').filter({ hasText: 'As it is now' }).count(), 1);
-    await ending(opened);
   });
 
   it('has a project whose flags are all brought back at once, after a look at what that changes', async () => {
     const { call } = shared.server;
     for (const name of ['lost.a', 'lost.b']) await makeFlag(call, name, { description: 'then' });
     for (const name of ['lost.a', 'lost.b']) await call('PUT', `${FEATURES}/${name}`, { description: 'now' });
-    const opened = await shared.signedIn();
-    const { page } = opened;
+    const page = await shared.signedIn();
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
     const made = page.locator('.event').filter({ hasText: 'lost.b' }).filter({ hasText: 'created' });
@@ -189,7 +178,6 @@ describeConsole('the page of a flag', (shared) => {
     for (const name of ['lost.a', 'lost.b']) {
       assert.equal((await call('GET', `${FEATURES}/${name}`)).body.description, 'then');
     }
-    await ending(opened);
   });
 
   it('is found in a list by its owner, tag and use, with chosen columns, an order and favorites first, which the address keeps', async () => {
@@ -200,8 +188,7 @@ describeConsole('the page of a flag', (shared) => {
     await call('POST', '/features/listed.mine/tags', { type: 'simple', value: 'mobile' });
     await addStrategy(call, 'listed.a', { name: 'flexibleRollout', parameters: { rollout: '35' } });
     for (const _ of [1, 2, 3]) await addStrategy(call, 'listed.b');
-    const opened = await shared.signedIn({ token, place: '#/projects/default?text=listed.' });
-    const { page } = opened;
+    const page = await shared.signedIn({ token, place: '#/projects/default?text=listed.' });
     const names = async () =>
       (await page.getByRole('rowheader').allTextContents()).map((text) => text.replace(/^.*listed/, ''));
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
@@ -244,6 +231,5 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('link', { name: 'listed.b' }).click();
     await page.getByRole('button', { name: 'Favorite listed.b', pressed: true }).click();
     await page.getByRole('button', { name: 'Favorite listed.b', pressed: false }).waitFor();
-    await ending(opened);
   });
 });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { describeConsole, ending, fitsTheWidth } from '../support/browser/console.ts';
+import { describeConsole, fitsTheWidth } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
 const STRINGS = 500;
@@ -104,8 +104,7 @@ describeConsole('hostile strings in the console', (shared) => {
 
   for (const width of [1280, 390]) {
     it(`run nowhere and mislead nobody at ${width} pixels`, async () => {
-      const opened = await shared.signedIn({ width });
-      const { page } = opened;
+      const page = await shared.signedIn({ width });
       for (const place of PLACES) {
         await page.goto(`${shared.server.origin}/#/${place}`);
         await page.locator('main h1').waitFor();
@@ -116,7 +115,6 @@ describeConsole('hostile strings in the console', (shared) => {
         assert.equal(await page.locator('main :is(img, script, iframe, object)').count(), 0, place);
         assert.equal(await page.evaluate('window.harmed'), undefined, place);
       }
-      await ending(opened);
     });
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { choose, describeConsole, ending } from '../support/browser/console.ts';
+import { choose, describeConsole } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const ADMIN_ROLE_ID = 1;
@@ -19,8 +19,7 @@ async function enter(page: Page, button: Locator): Promise<void> {
 describeConsole('the pages of kinds in the console', (shared) => {
   for (const [view, one] of Object.entries(KINDS)) {
     it(`makes, changes and deletes a ${one}`, async () => {
-      const opened = await shared.signedIn({ place: `#/${view}` });
-      const { page } = opened;
+      const page = await shared.signedIn({ place: `#/${view}` });
       const button = (name: string, within: Page | Locator = page) =>
         within.getByRole('button', { name, exact: true });
       const row = (name: string) => page.getByRole('rowheader', { name, exact: true });
@@ -43,15 +42,13 @@ describeConsole('the pages of kinds in the console', (shared) => {
       await enter(page, button(`Delete ${changed}`));
       await enter(page, button('Delete for good', dialog));
       await row(changed).waitFor({ state: 'detached' });
-      await ending(opened);
     });
   }
 
   it('gives a role the permissions that are ticked, and a group its users', async () => {
     const { call } = shared.server;
     await call('POST', '/user-admin', { username: 'grace', rootRole: 3 });
-    const opened = await shared.signedIn({ place: '#/roles' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/roles' });
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'New role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('Releaser');
@@ -76,7 +73,6 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('rowheader', { name: 'Checkout' }).waitFor();
     await page.getByRole('cell', { name: '1 user' }).waitFor();
-    await ending(opened);
   });
 
   it('switches and tags many flags at once', async () => {
@@ -85,8 +81,7 @@ describeConsole('the pages of kinds in the console', (shared) => {
       await makeFlag(call, name);
       await addStrategy(call, name);
     }
-    const opened = await shared.signedIn({ place: '#/projects/default?text=bulk' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default?text=bulk' });
     await page.getByLabel('Select all flags').check();
     await makeFlag(call, 'bulk-bare');
     await page.getByLabel('Select bulk-bare').check();
@@ -106,7 +101,6 @@ describeConsole('the pages of kinds in the console', (shared) => {
       body.tags.map(({ value }: { value: string }) => value),
       ['spring'],
     );
-    await ending(opened);
   });
 
   it('marks many flags as favorites, moves them to another project, and takes each back at once', async () => {
@@ -114,8 +108,7 @@ describeConsole('the pages of kinds in the console', (shared) => {
     for (const name of ['lot-1', 'lot-2']) await makeFlag(call, name);
     await call('POST', '/projects', { id: 'attic', name: 'Attic' });
     const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
-    const opened = await shared.signedIn({ token, place: '#/projects/default?text=lot-' });
-    const { page } = opened;
+    const page = await shared.signedIn({ token, place: '#/projects/default?text=lot-' });
     const favorites = async () => {
       const { features } = (await call('GET', '/projects/default', undefined, { token })).body;
       return features.filter(({ favorite }: { favorite: boolean }) => favorite).length;
@@ -142,33 +135,29 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await page.getByRole('link', { name: 'lot-2', exact: true }).waitFor();
     for (const name of ['lot-1', 'lot-2'])
       assert.equal((await call('GET', `${FEATURES}/${name}`)).status, 200);
-    await ending(opened);
   });
 
   it('moves a flag to another project', async () => {
     const { call } = shared.server;
     await makeFlag(call, 'moving');
     await call('POST', '/projects', { id: 'other', name: 'Other' });
-    const opened = await shared.signedIn({
+    const page = await shared.signedIn({
       place: '#/projects/default/flags/moving',
       // The address that the flag leaves is asked for once more.
       expected: /status of 40[14]/,
     });
-    const { page } = opened;
     await choose(page, 'More for this flag', 'Move…');
     await page.getByRole('dialog').getByLabel('Project').selectOption('other');
     await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
     await page.locator('.crumb').getByText('Other').waitFor();
     assert.equal((await call('GET', '/projects/other/features/moving')).status, 200);
     assert.equal((await call('GET', `${FEATURES}/moving`)).status, 404);
-    await ending(opened);
   });
 
   it('shows the first steps where there is no flag, and tells when an application has connected', async () => {
     const { call } = shared.server;
     await call('POST', '/projects', { id: 'empty', name: 'Empty' });
-    const opened = await shared.signedIn({ place: '#/projects/empty' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/empty' });
     await page.getByRole('heading', { name: 'Connect an application' }).waitFor();
     await page.getByRole('button', { name: 'Create a token' }).click();
     const snippet = page.getByRole('group', { name: 'What the application does' });
@@ -177,13 +166,11 @@ describeConsole('the pages of kinds in the console', (shared) => {
     const read = await shared.server.callBelow('/api')('GET', '/client/features', undefined, { token });
     assert.equal(read.status, 200);
     await page.getByText('The first request was received').waitFor();
-    await ending(opened);
   });
 
   it('has keys for the search of a page, and for what keys there are', async () => {
     await makeFlag(shared.server.call, 'keyed');
-    const opened = await shared.signedIn({ place: '#/projects/default' });
-    const { page } = opened;
+    const page = await shared.signedIn({ place: '#/projects/default' });
     await page.getByRole('link', { name: 'keyed' }).waitFor();
     await page.keyboard.press('/');
     await page.locator('input[type=search]:focus').waitFor();
@@ -192,6 +179,5 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
-    await ending(opened);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordedStreams } from '../../src/http/admin/event-stream.ts';
-import { describeConsole, ending } from '../support/browser/console.ts';
+import { describeConsole } from '../support/browser/console.ts';
 import { addStrategy, archive, environmentPath, makeFlag } from '../support/interface.ts';
 
 /** The paths that the page asks for from now on, below `/api/admin`. */
@@ -21,8 +21,7 @@ describeConsole('the console beside others', (shared) => {
     for (const name of ['live', 'leaving']) await makeFlag(call, name);
     await addStrategy(call, 'live');
     // What the page asks for as the session ends is refused.
-    const opened = await shared.signedIn({ expected: /status of 401/ });
-    const { page } = opened;
+    const page = await shared.signedIn({ expected: /status of 401/ });
     await page.getByRole('link', { name: 'leaving' }).waitFor();
     while (streamCount() === 0) await page.waitForTimeout(20);
     // The server may know of the stream before we hear that the page has asked for it; what it answers comes after that.
@@ -44,12 +43,10 @@ describeConsole('the console beside others', (shared) => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API token or personal token').waitFor();
     while (streamCount() > 0) await page.waitForTimeout(20);
-    await ending(opened);
   });
 
   it('knows the newest event before it reads what events change, so that it misses no change in between', async () => {
-    const opened = await shared.signedIn();
-    const { page } = opened;
+    const page = await shared.signedIn();
     const address = page.url();
     // What the page before had asked for is not answered to this one.
     await page.goto('about:blank');
@@ -63,12 +60,10 @@ describeConsole('the console beside others', (shared) => {
     await page.goto(address);
     await page.getByRole('link', { name: 'live' }).waitFor();
     assert.deepEqual(steps.slice(0, 2), ['known', 'read']);
-    await ending(opened);
   });
 
   it('asks for changes where there is no stream', async () => {
-    const opened = await shared.signedIn({ expected: /status of 401|ERR_FAILED|event-stream/ });
-    const { page } = opened;
+    const page = await shared.signedIn({ expected: /status of 401|ERR_FAILED|event-stream/ });
     await page.route('**/api/admin/event-stream*', (route) => route.abort());
     await page.reload();
     await page.getByRole('link', { name: 'live' }).waitFor();
@@ -76,6 +71,5 @@ describeConsole('the console beside others', (shared) => {
     await makeFlag(shared.server.call, 'asked-for');
     await page.getByRole('link', { name: 'asked-for' }).waitFor();
     await asked;
-    await ending(opened);
   });
 });

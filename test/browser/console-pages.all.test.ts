@@ -4,7 +4,7 @@
  */
 import { before, it } from 'node:test';
 import { openPage } from '../support/browser/browser.ts';
-import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
+import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { fillPages, LOOKS, openMenu, PAGES } from '../support/browser/pages.ts';
 
 describeConsole('each page of the console, in each look', (shared) => {
@@ -15,8 +15,7 @@ describeConsole('each page of the console, in each look', (shared) => {
 
   for (const { look, width, ...media } of LOOKS) {
     it(`is accessible and fits: ${look}`, async () => {
-      const opened = await shared.signedIn({ token, width, height: 900 });
-      const { page } = opened;
+      const page = await shared.signedIn({ token, width, height: 900 });
       await page.emulateMedia(media);
       for (const [view, [place, content]] of Object.entries(PAGES)) {
         await page.goto(`${shared.server.origin}/${place}`);
@@ -25,14 +24,12 @@ describeConsole('each page of the console, in each look', (shared) => {
         await isAccessible(page, `${view}, ${look}`);
       }
       if (width < 700) await openMenu(page);
-      await ending(opened);
     });
   }
 
   it('that needs nobody to be signed in is so too', async () => {
     const { origin } = shared.server;
-    const opened = await openPage({ origin });
-    const { page } = opened;
+    const page = await openPage({ origin });
     for (const { look, width, ...media } of LOOKS) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...media });
@@ -41,6 +38,5 @@ describeConsole('each page of the console, in each look', (shared) => {
       await fitsTheWidth(page, `sign-in, ${look}`);
       await isAccessible(page, `sign-in, ${look}`);
     }
-    await ending(opened);
   });
 });

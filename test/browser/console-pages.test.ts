@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
+import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { fillPages, LOOKS, openMenu, PAGES } from '../support/browser/pages.ts';
 import { ROOT_FOLDER } from '../support/server.ts';
 
@@ -34,8 +34,7 @@ describeConsole('each page of the console', (shared) => {
 
   it('is accessible in one of the looks, and fits the narrowest window', async () => {
     const token = await fillPages(shared.server);
-    const opened = await shared.signedIn({ token });
-    const { page } = opened;
+    const page = await shared.signedIn({ token });
     for (const [index, [view, [place, content]]] of Object.entries(PAGES).entries()) {
       const { look, width, ...media } = LOOKS[index % LOOKS.length]!;
       await page.setViewportSize({ width, height: 900 });
@@ -47,6 +46,5 @@ describeConsole('each page of the console', (shared) => {
       await fitsTheWidth(page, view);
     }
     await openMenu(page);
-    await ending(opened);
   });
 });

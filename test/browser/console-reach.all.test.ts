@@ -8,10 +8,10 @@ import { it } from 'node:test';
 import type { Locator, Page, Response } from 'playwright-core';
 import { evaluateInProduction } from '../support/applications.ts';
 import { describePages } from '../support/browser/browser.ts';
-import { consoleOf, ending } from '../support/browser/console.ts';
+import { consoleOf } from '../support/browser/console.ts';
 import { EXCEPTIONS, type Operations, operationsOf } from '../support/browser/operations.ts';
 import { addProject, addStrategy, archive, makeFlag } from '../support/interface.ts';
-import { caller, startTestServer, type TestServer } from '../support/server.ts';
+import { caller, serverFor, type TestServer } from '../support/server.ts';
 
 const PASSWORD = 'Password-12';
 const OTHER_PASSWORD = 'Password-34';
@@ -451,25 +451,20 @@ async function prepare(server: TestServer): Promise<string> {
 
 describePages('each operation of the administrative interface', () => {
   for (const [way, press] of Object.entries(WAYS)) {
-    it(`is reached from the console by ${way}`, async () => {
-      const server = await startTestServer();
-      try {
-        const token = await prepare(server);
-        const operations = await operationsOf(server);
-        const looks = { token, place: '#/health', expected: /status of 40[134]/ };
-        const opened = await consoleOf(server).signedIn(looks);
-        const hands = new Hands(opened.page, server, operations, press);
-        await opened.page.reload();
-        for (const journey of [oneFlag, manyFlags, projects, kinds, service]) await journey(hands);
-        const { ids } = operations;
-        const missing = ids.filter((id) => !hands.reached.has(id) && !(id in EXCEPTIONS));
-        assert.deepEqual(missing, [], 'nothing of the description is out of reach without a reason');
-        const needless = Object.keys(EXCEPTIONS).filter((id) => hands.reached.has(id));
-        assert.deepEqual(needless, [], 'each exception is one');
-        await ending(opened);
-      } finally {
-        await server.stop();
-      }
+    it(`is reached from the console by ${way}`, async (t) => {
+      const server = await serverFor(t);
+      const token = await prepare(server);
+      const operations = await operationsOf(server);
+      const looks = { token, place: '#/health', expected: /status of 40[134]/ };
+      const page = await consoleOf(server).signedIn(looks);
+      const hands = new Hands(page, server, operations, press);
+      await page.reload();
+      for (const journey of [oneFlag, manyFlags, projects, kinds, service]) await journey(hands);
+      const { ids } = operations;
+      const missing = ids.filter((id) => !hands.reached.has(id) && !(id in EXCEPTIONS));
+      assert.deepEqual(missing, [], 'nothing of the description is out of reach without a reason');
+      const needless = Object.keys(EXCEPTIONS).filter((id) => hands.reached.has(id));
+      assert.deepEqual(needless, [], 'each exception is one');
     });
   }
 });

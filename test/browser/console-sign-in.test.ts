@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { describePages, type OpenPage, openPage } from '../support/browser/browser.ts';
-import { choose, describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
+import { describePages, openPage } from '../support/browser/browser.ts';
+import { choose, describeConsole, isAccessible, signal } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
-import { startTestServer } from '../support/server.ts';
+import { serverFor } from '../support/server.ts';
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../support/sign-in/oidc-provider.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -30,24 +30,23 @@ describeConsole('people', (shared) => {
   const call: typeof shared.server.call = (...args) => shared.server.call(...args);
 
   /** A browser of its own, which shows the sign-in page. */
-  async function visit(place = ''): Promise<OpenPage> {
-    const opened = await openPage({ origin: shared.server.origin, expected });
-    await opened.page.goto(`${shared.server.origin}/${place}`);
-    return opened;
+  async function visit(place = ''): Promise<Page> {
+    const page = await openPage({ origin: shared.server.origin, expected });
+    await page.goto(`${shared.server.origin}/${place}`);
+    return page;
   }
-  async function signedInBy(username: string, password = PASSWORD, place = ''): Promise<OpenPage> {
-    const opened = await visit(place);
-    await typePassword(opened.page, username, password);
-    await opened.page.locator('.shell').waitFor();
-    return opened;
+  async function signedInBy(username: string, password = PASSWORD, place = ''): Promise<Page> {
+    const page = await visit(place);
+    await typePassword(page, username, password);
+    await page.locator('.shell').waitFor();
+    return page;
   }
   const createUser = (username: string, password = PASSWORD) =>
     call('POST', '/user-admin', { username, rootRole: EDITOR_ROLE_ID, password });
 
   it('sign in with a password by keyboard alone, and come to the address that they asked for', async () => {
     await createUser('ada');
-    const opened = await visit('#/projects/default/archive');
-    const { page } = opened;
+    const page = await visit('#/projects/default/archive');
     const [name, password] = [main(page).getByLabel('Username or email'), main(page).getByLabel('Password')];
     await name.waitFor();
     assert.equal(await name.getAttribute('autocomplete'), 'username', 'password managers fill it in');
@@ -69,7 +68,6 @@ describeConsole('people', (shared) => {
     assert.equal((await page.content()).includes(PASSWORD), false);
     await page.reload();
     await page.getByRole('heading', { name: /^Archive/ }).waitFor();
-    await ending(opened);
   });
 
   it('are told how long to wait after too many wrong passwords', async () => {
@@ -79,30 +77,27 @@ describeConsole('people', (shared) => {
     for (let tried = 0; tried < TRIES_MAX; tried += 1) {
       await fetch(`${shared.server.origin}/auth/simple/login`, { ...guess, headers });
     }
-    const opened = await visit();
-    await typePassword(opened.page, 'guessed', PASSWORD);
-    await main(opened.page)
+    const page = await visit();
+    await typePassword(page, 'guessed', PASSWORD);
+    await main(page)
       .getByRole('alert')
       .filter({ hasText: /try again in \d+ seconds/ })
       .waitFor();
-    await ending(opened);
   });
 
   it('may sign in with a token where there are passwords too', async () => {
-    const opened = await visit();
-    await opened.page.getByText('Sign in with a token instead').click();
-    const form = opened.page.locator('details');
+    const page = await visit();
+    await page.getByText('Sign in with a token instead').click();
+    const form = page.locator('details');
     await form.getByLabel('API token or personal token').fill('*:*.test-secret');
     await press(form, 'Sign in');
-    await opened.page.getByText('Root role Admin').waitFor();
-    await ending(opened);
+    await page.getByText('Root role Admin').waitFor();
   });
 
   it('change their password, stay signed in where they did, and are signed out elsewhere', async () => {
     await createUser('changing');
     const elsewhere = await signedInBy('changing');
-    const opened = await signedInBy('changing', PASSWORD, '#/account');
-    const { page } = opened;
+    const page = await signedInBy('changing', PASSWORD, '#/account');
     await press(page, 'Change password…');
     const dialog = dialogOf(page, 'Change your password');
     await dialog.getByLabel('Current password').fill('wrong');
@@ -117,22 +112,19 @@ describeConsole('people', (shared) => {
     await dialog.getByLabel('Current password').fill(PASSWORD);
     await press(dialog, 'Change');
     await page.getByText('Your password was changed.').waitFor();
-    await elsewhere.page.getByText('You are signed out').waitFor();
+    await elsewhere.getByText('You are signed out').waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'changing' }).waitFor();
     await page.getByText('this browser').waitFor();
-    await typePassword(elsewhere.page, 'changing', PASSWORD);
-    await elsewhere.page.getByRole('alert').filter({ hasText: 'password is wrong' }).waitFor();
-    await typePassword(elsewhere.page, 'changing', OTHER_PASSWORD);
-    await elsewhere.page.locator('.shell').waitFor();
-    await ending(elsewhere);
-    await ending(opened);
+    await typePassword(elsewhere, 'changing', PASSWORD);
+    await elsewhere.getByRole('alert').filter({ hasText: 'password is wrong' }).waitFor();
+    await typePassword(elsewhere, 'changing', OTHER_PASSWORD);
+    await elsewhere.locator('.shell').waitFor();
   });
 
   it('stay signed in where a refusal of the session before the new password comes late', async () => {
     await createUser('late');
-    const opened = await signedInBy('late', PASSWORD, '#/account');
-    const { page } = opened;
+    const page = await signedInBy('late', PASSWORD, '#/account');
     const [searched, shown] = [signal(), signal()];
     // The end of the old session ends the stream of events, and the page looks for them by a search.
     await page.route('**/events/search', async (route) => {
@@ -158,17 +150,13 @@ describeConsole('people', (shared) => {
     shown.resolve();
     await again;
     await page.getByRole('heading', { name: 'late' }).waitFor();
-    await ending(opened);
   });
 
   it('see where they are signed in, and end one session or all', async () => {
     await createUser('twice');
-    const [first, second, third] = [
-      await signedInBy('twice'),
-      await signedInBy('twice'),
-      await signedInBy('twice'),
-    ];
-    const { page } = third;
+    const first = await signedInBy('twice');
+    const second = await signedInBy('twice');
+    const page = await signedInBy('twice');
     await page.getByRole('link', { name: 'twice' }).click();
     await page
       .getByRole('button', { name: /^End the session/ })
@@ -179,7 +167,7 @@ describeConsole('people', (shared) => {
       .getByRole('button', { name: /^End the session/ })
       .first()
       .click();
-    await second.page.getByText('You are signed out').waitFor();
+    await second.getByText('You are signed out').waitFor();
     await page
       .getByRole('button', { name: /^End the session/ })
       .nth(1)
@@ -187,13 +175,11 @@ describeConsole('people', (shared) => {
     await press(page, 'End all…');
     await press(dialogOf(page, 'End all your sessions?'), 'End all');
     await main(page).getByLabel('Username or email').waitFor();
-    await first.page.getByText('You are signed out').waitFor();
-    for (const opened of [first, second, third]) await ending(opened);
+    await first.getByText('You are signed out').waitFor();
   });
 
   it('get a link from an Admin, with which they choose their password, once', async () => {
-    const admin = await shared.signedIn({ place: '#/users', expected });
-    const { page } = admin;
+    const page = await shared.signedIn({ place: '#/users', expected });
     await press(page, 'New user');
     const form = dialogOf(page, 'New user');
     await form.getByLabel('Username').fill('linked');
@@ -204,14 +190,14 @@ describeConsole('people', (shared) => {
     await press(shown, 'Done');
     assert.equal((await page.content()).includes(link), false);
 
-    const opened = await visit(link.slice(shared.server.origin.length + 1));
-    await opened.page.getByText('Set the password of linked.').waitFor();
-    await opened.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await opened.page.getByLabel('Password again').fill(PASSWORD);
-    await press(opened.page, 'Set password');
-    await opened.page.getByRole('link', { name: 'Go on to the console' }).click();
-    await typePassword(opened.page, 'linked', PASSWORD);
-    await opened.page.getByRole('link', { name: 'linked' }).waitFor();
+    const visitor = await visit(link.slice(shared.server.origin.length + 1));
+    await visitor.getByText('Set the password of linked.').waitFor();
+    await visitor.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await visitor.getByLabel('Password again').fill(PASSWORD);
+    await press(visitor, 'Set password');
+    await visitor.getByRole('link', { name: 'Go on to the console' }).click();
+    await typePassword(visitor, 'linked', PASSWORD);
+    await visitor.getByRole('link', { name: 'linked' }).waitFor();
 
     await choose(page, 'More for linked', 'Password linked');
     const choice = dialogOf(page, 'Password of linked');
@@ -221,21 +207,18 @@ describeConsole('people', (shared) => {
     await choice.getByRole('alert').filter({ hasText: 'at least 10 characters' }).waitFor();
     await choice.getByLabel('New password').fill(OTHER_PASSWORD);
     await press(choice, 'Continue');
-    await opened.page.getByText('You are signed out').waitFor();
-    await typePassword(opened.page, 'linked', OTHER_PASSWORD);
-    await opened.page.locator('.shell').waitFor();
+    await visitor.getByText('You are signed out').waitFor();
+    await typePassword(visitor, 'linked', OTHER_PASSWORD);
+    await visitor.locator('.shell').waitFor();
 
     await choose(page, 'More for linked', 'Password linked');
     await press(choice, 'Continue');
     await shown.waitFor();
     await press(shown, 'Done');
-    await ending(opened);
-    await ending(admin);
   });
 
   it('come by an invitation, until it is switched off', async () => {
-    const admin = await shared.signedIn({ place: '#/users', expected });
-    const { page } = admin;
+    const page = await shared.signedIn({ place: '#/users', expected });
     await press(page, 'New invitation');
     await dialogOf(page, 'New invitation').getByLabel('Name').fill('The shop');
     await press(dialogOf(page, 'New invitation'), 'Create');
@@ -244,63 +227,56 @@ describeConsole('people', (shared) => {
     await press(shown, 'Done');
     const path = link.slice(shared.server.origin.length + 1);
     const guest = await visit(path);
-    await guest.page.getByLabel('Email').fill('grace@shop.example');
-    await guest.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await guest.page.getByLabel('Password again').fill(PASSWORD);
-    await press(guest.page, 'Set password');
-    await guest.page.getByText('Your password is set').waitFor();
+    await guest.getByLabel('Email').fill('grace@shop.example');
+    await guest.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await guest.getByLabel('Password again').fill(PASSWORD);
+    await press(guest, 'Set password');
+    await guest.getByText('Your password is set').waitFor();
     const invitation = page.getByRole('row', { name: /^The shop/ });
     await invitation.getByText('grace@shop.example').waitFor();
     await press(invitation, 'Switch off The shop');
     await invitation.getByRole('button', { name: 'Switch on The shop' }).waitFor();
     const late = await visit(path);
-    await late.page.getByRole('status').filter({ hasText: 'This invitation is not valid' }).waitFor();
-    await late.page.getByLabel('Email').waitFor({ state: 'hidden' });
-    for (const opened of [guest, late, admin]) await ending(opened);
+    await late.getByRole('status').filter({ hasText: 'This invitation is not valid' }).waitFor();
+    await late.getByLabel('Email').waitFor({ state: 'hidden' });
   });
 });
 
 describePages('people of a provider', () => {
-  it('sign in there, come back to the address that they asked for, and are signed out there too', async () => {
+  it('sign in there, come back to the address that they asked for, and are signed out there too', async (t) => {
     const port = await freePort();
     // Another site than that of the provider, as it is in life.
     const origin = `http://localhost:${port}`;
     const provider = await startProvider([origin]);
-    const server = await startTestServer({
+    t.after(() => provider.close());
+    await serverFor(t, {
       env: {
         ...{ PORT: String(port), OIDC_ISSUER: provider.issuer, OIDC_BASE_URL: origin },
         ...{ OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET },
         ...{ OIDC_BUTTON: 'Sign in with the shop', OIDC_DEFAULT_ROLE: 'Editor' },
       },
     });
-    try {
-      const otherOrigin = provider.issuer;
-      const opened = await openPage({ origin, otherOrigin, expected: /status of 40[14]/ });
-      const { page } = opened;
-      await page.goto(`${origin}/#/projects/default/archive`);
-      const button = page.getByRole('link', { name: 'Sign in with the shop' });
-      await button.waitFor();
-      await isAccessible(page, 'the sign-in page with a provider');
-      assert.equal(await page.locator(':focus').textContent(), 'Sign in with the shop');
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').filter({ hasText: 'The provider did not sign you in.' }).waitFor();
-      assert.equal(new URL(page.url()).search, '', 'a reload does not say it again');
+    const otherOrigin = provider.issuer;
+    const page = await openPage({ origin, otherOrigin, expected: /status of 40[14]/ });
+    await page.goto(`${origin}/#/projects/default/archive`);
+    const button = page.getByRole('link', { name: 'Sign in with the shop' });
+    await button.waitFor();
+    await isAccessible(page, 'the sign-in page with a provider');
+    assert.equal(await page.locator(':focus').textContent(), 'Sign in with the shop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'The provider did not sign you in.' }).waitFor();
+    assert.equal(new URL(page.url()).search, '', 'a reload does not say it again');
 
-      provider.person = { sub: 'ada', name: 'Ada', email: 'ada@shop.example', email_verified: true };
-      await button.click();
-      await page.getByRole('heading', { name: /^Archive/ }).waitFor();
-      await page.getByRole('link', { name: 'Ada', exact: true }).click();
-      await page.getByText('Editor', { exact: true }).waitFor();
-      await page.getByRole('cell', { name: 'OpenID Connect' }).waitFor();
-      await press(page, 'Sign out');
-      await page.waitForURL((url) => url.origin === provider.issuer);
-      await press(page, 'Sign out here too');
-      await button.waitFor();
-      assert.equal(new URL(page.url()).origin, origin, 'the provider sends the browser back');
-      await ending(opened);
-    } finally {
-      await server.stop();
-      await provider.close();
-    }
+    provider.person = { sub: 'ada', name: 'Ada', email: 'ada@shop.example', email_verified: true };
+    await button.click();
+    await page.getByRole('heading', { name: /^Archive/ }).waitFor();
+    await page.getByRole('link', { name: 'Ada', exact: true }).click();
+    await page.getByText('Editor', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'OpenID Connect' }).waitFor();
+    await press(page, 'Sign out');
+    await page.waitForURL((url) => url.origin === provider.issuer);
+    await press(page, 'Sign out here too');
+    await button.waitFor();
+    assert.equal(new URL(page.url()).origin, origin, 'the provider sends the browser back');
   });
 });

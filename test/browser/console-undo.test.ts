@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { type ConsoleOptions, choose, describeConsole, ending } from '../support/browser/console.ts';
+import { type ConsoleOptions, choose, describeConsole } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
 describeConsole('undo in the console', (shared) => {
@@ -39,8 +39,7 @@ describeConsole('undo in the console', (shared) => {
     await call('POST', `${FEATURES}/together-2/environments/development/off`);
     const before = await flagNamed('alone');
 
-    const opened = await openFlag('alone');
-    const { page } = opened;
+    const page = await openFlag('alone');
     await choose(page, 'More for this flag', 'Archive…');
     await press(page.getByRole('dialog'), 'Archive');
     await notice(page, 'alone is archived.');
@@ -58,15 +57,13 @@ describeConsole('undo in the console', (shared) => {
     await undo(page);
     assert.deepEqual([await isOn('together-1'), await isOn('together-2')], [true, false]);
     assert.deepEqual((await flagNamed('together-2')).dependencies, before.dependencies);
-    await ending(opened);
   });
 
   it('is not even asked for where more flags are chosen than one change takes, and none of them is read', async () => {
     const { call } = shared.server;
     const names = Array.from({ length: 501 }, (_, index) => `crowd-${index}`);
     await Promise.all(names.map((name) => makeFlag(call, name)));
-    const opened = await signedIn({ place: '#/projects/default?text=crowd-' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default?text=crowd-' });
     let readCount = 0;
     page.on('request', (request) => {
       if (/features\/crowd-/.test(request.url())) readCount += 1;
@@ -75,7 +72,6 @@ describeConsole('undo in the console', (shared) => {
     await press(page, 'Archive…');
     await notice(page, 'At most 500 flags can be archived at once; select fewer.');
     assert.equal(readCount, 0);
-    await ending(opened);
   });
 
   it('leaves flags as they are that a change of many did not change', async () => {
@@ -84,8 +80,7 @@ describeConsole('undo in the console', (shared) => {
     await makeFlagThatIsOn('some-2');
     await call('POST', `${FEATURES}/some-2/environments/development/off`);
     await call('POST', '/features/some-1/tags', { type: 'simple', value: 'summer' });
-    const opened = await signedIn({ place: '#/projects/default?text=some-' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default?text=some-' });
     const select = async () => {
       await page.getByLabel('Select some-1').check();
       await page.getByLabel('Select some-2').check();
@@ -105,15 +100,13 @@ describeConsole('undo in the console', (shared) => {
     await undo(page);
     const tagsOf = async (name: string) => (await read(`/features/${name}/tags`)).tags.length;
     assert.deepEqual([await tagsOf('some-1'), await tagsOf('some-2')], [1, 0]);
-    await ending(opened);
   });
 
   it('completes a flag again as it was, and lets the next change be made at once', async () => {
     await makeFlag(shared.server.call, 'done');
     const completed = { status: 'kept', statusValue: 'blue' };
     await shared.server.call('POST', `${FEATURES}/done/lifecycle/complete`, completed);
-    const opened = await openFlag('done');
-    const { page } = opened;
+    const page = await openFlag('done');
     await press(page, 'Reopen');
     await notice(page, 'done is reopened.');
     await undo(page);
@@ -138,7 +131,6 @@ describeConsole('undo in the console', (shared) => {
     await press(dialogOf(page, 'Edit done'), 'Save');
     await notice(page, 'done is changed.');
     assert.equal((await flagNamed('done')).description, 'Second.');
-    await ending(opened);
   });
 
   it('keeps what somebody else changed meanwhile', async () => {
@@ -146,8 +138,7 @@ describeConsole('undo in the console', (shared) => {
     await call('POST', '/segments', { name: 'Both', description: 'As it was.', constraints: [] });
     const { segments } = await read('/segments');
     const { id, constraints } = segments.find(({ name }: { name: string }) => name === 'Both');
-    const opened = await signedIn({ place: '#/segments', expected: /status of 4(?:01|12)/ });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/segments', expected: /status of 4(?:01|12)/ });
     await page.getByRole('button', { name: 'Edit Both' }).click();
     const dialog = dialogOf(page, 'Edit the segment Both');
     await dialog.getByLabel('Name', { exact: true }).fill('Both of us');
@@ -159,19 +150,16 @@ describeConsole('undo in the console', (shared) => {
     await undo(page);
     const segment = await read(`/segments/${id}`);
     assert.deepEqual([segment.name, segment.description], ['Both', 'By somebody else.']);
-    await ending(opened);
   });
 
   it('is not offered, and that is said, where a project gives an environment up', async () => {
     const { call } = shared.server;
     await call('POST', '/projects', { id: 'leaving', name: 'Leaving' });
-    const opened = await signedIn({ place: '#/projects/leaving/settings' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/leaving/settings' });
     await choose(page, 'More for development', 'Remove development');
     await page.getByRole('dialog').getByText('loses its strategies and variants in development').waitFor();
     await press(page.getByRole('dialog'), 'Remove for good');
     await notice(page, 'no longer uses development.');
     assert.equal(await page.getByRole('button', { name: 'Undo', exact: true }).count(), 0);
-    await ending(opened);
   });
 });

@@ -4,15 +4,9 @@ import { it } from 'node:test';
 import type { Page, Request } from 'playwright-core';
 import { evaluateInProduction } from '../support/applications.ts';
 import { describePages, openPage } from '../support/browser/browser.ts';
-import {
-  type ConsoleOptions,
-  choose,
-  describeConsole,
-  ending,
-  flagSwitch,
-} from '../support/browser/console.ts';
+import { type ConsoleOptions, choose, describeConsole, flagSwitch } from '../support/browser/console.ts';
 import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
-import { ADMIN_TOKEN, startTestServer } from '../support/server.ts';
+import { ADMIN_TOKEN, serverFor } from '../support/server.ts';
 
 /** The part of elements that the tests read; this project compiles without the types of browsers. */
 interface ShownElement {
@@ -36,11 +30,10 @@ describeConsole('the console', (shared) => {
     flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
 
   it('lets nobody in with a wrong token, and keeps who signed in through reloads and tabs until they sign out', async () => {
-    const opened = await openPage({
+    const page = await openPage({
       origin: shared.server.origin,
       expected: /status of 401/,
     });
-    const { page } = opened;
     await page.goto(shared.server.origin);
     const token = page.getByLabel('API token or personal token');
     await token.fill('*:*.wrong');
@@ -62,13 +55,11 @@ describeConsole('the console', (shared) => {
     await tab.getByLabel('API token or personal token').waitFor();
     await token.waitFor();
     assert.equal(await token.inputValue(), '');
-    await ending(opened);
   });
 
   it('takes few requests and few bytes at the first visit, and asks for no file again', async () => {
     const { origin } = shared.server;
-    const opened = await openPage({ origin });
-    const { page } = opened;
+    const page = await openPage({ origin });
     const received: Request[] = [];
     page.on('requestfinished', (request) => received.push(request));
     await page.goto(origin, { waitUntil: 'networkidle' });
@@ -89,13 +80,11 @@ describeConsole('the console', (shared) => {
     });
     await page.reload({ waitUntil: 'networkidle' });
     assert.deepEqual([...asked.values()], [`${origin}/`]);
-    await ending(opened);
   });
 
   it('is there again after a reload by three requests, and by the stream of what happens', async () => {
     await makeFlag(shared.server.call, 'shown-soon');
-    const opened = await signedIn({ place: '#/projects/default' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default' });
     await page.getByRole('link', { name: 'shown-soon' }).waitFor();
     const session = await page.context().newCDPSession(page);
     await session.send('Network.enable');
@@ -112,14 +101,12 @@ describeConsole('the console', (shared) => {
       paths.filter((path) => path !== '/api/admin/event-stream'),
       ['/', '/api/admin/projects/default', '/auth/console'],
     );
-    await ending(opened);
   });
 
   it('switches a flag on and off, and shows what others do without a reload', async () => {
     await makeFlag(shared.server.call, 'switched');
     await addStrategy(shared.server.call, 'switched');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     const flag = flagSwitch(page, 'switched');
     await flag.click();
     await page
@@ -131,26 +118,22 @@ describeConsole('the console', (shared) => {
     await page.locator('[aria-label="switched in development"][aria-checked=false]').waitFor();
     await makeFlag(shared.server.call, 'made-elsewhere');
     await page.getByRole('link', { name: 'made-elsewhere' }).waitFor();
-    await ending(opened);
   });
 
   it('puts a switch back, and says why, when the server refuses', async () => {
     await makeFlag(shared.server.call, 'refused');
     await addStrategy(shared.server.call, 'refused');
-    const opened = await signedIn({ expected: /status of 409/ });
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of 409/ });
     const refusal = { status: 409, json: { name: 'InvalidOperationError', message: 'It stays off.' } };
     await page.route('**/refused/environments/development/on', (route) => route.fulfill(refusal));
     await flagSwitch(page, 'refused').click();
     await page.getByRole('alert').filter({ hasText: 'It stays off.' }).waitFor();
     assert.equal(await flagSwitch(page, 'refused').getAttribute('aria-checked'), 'false');
-    await ending(opened);
   });
 
   it('gives a flag that is switched on for the first time the strategy that new ones begin as, and takes both back by one Undo', async () => {
     await makeFlag(shared.server.call, 'first');
-    const opened = await signedIn({ place: '#/projects/default/flags/first' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default/flags/first' });
     await flagSwitch(page, 'first', 'production').click();
     const question = page.getByRole('dialog', { name: 'Switch on for everyone?' });
     await question.getByRole('button', { name: 'Switch on in production' }).click();
@@ -160,13 +143,11 @@ describeConsole('the console', (shared) => {
     await page.getByText('Undone.').waitFor();
     const production = flagOf('first')?.environments.find(({ name }) => name === 'production');
     assert.deepEqual([production?.enabled, production?.strategies], [false, []]);
-    await ending(opened);
   });
 
   it('lets whoever switches a flag on for the first time choose for whom, and switches it on with that strategy', async () => {
     await makeFlag(shared.server.call, 'chosen');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     await flagSwitch(page, 'chosen').click();
     await page.getByRole('button', { name: 'Choose who…' }).click();
     const dialog = page.getByRole('dialog', { name: 'New strategy in development' });
@@ -175,14 +156,12 @@ describeConsole('the console', (shared) => {
     await dialog.getByRole('button', { name: 'Add and switch on' }).click();
     await dialog.waitFor({ state: 'detached' });
     assert.equal(isOn('chosen', 'development'), true);
-    await ending(opened);
   });
 
   it('filters flags by name and type', async () => {
     await makeFlag(shared.server.call, 'filter-one', { type: 'experiment' });
     await makeFlag(shared.server.call, 'filter-two');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     await page.getByRole('searchbox', { name: /Filter flags/ }).fill('FILTER exper');
     await page.getByRole('link', { name: 'filter-two' }).waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('rowheader').count(), 1);
@@ -192,13 +171,11 @@ describeConsole('the console', (shared) => {
       .waitFor();
     await page.getByRole('searchbox').fill('nothing-has-this-name');
     await page.getByText('Nothing matches').waitFor();
-    await ending(opened);
   });
 
   it('archives once that is confirmed, and revives from the archive', async () => {
     await makeFlag(shared.server.call, 'to-archive');
-    const opened = await signedIn({ place: '#/projects/default/flags/to-archive' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default/flags/to-archive' });
     await choose(page, 'More for this flag', 'Archive…');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
@@ -215,7 +192,6 @@ describeConsole('the console', (shared) => {
     await archived.getByRole('button', { name: 'Revive' }).click();
     await archived.waitFor({ state: 'detached' });
     assert.equal(flagOf('to-archive')?.archivedAt, null);
-    await ending(opened);
   });
 
   it('shows for whom a flag is on, and rolls it back to an event after saying what changes', async () => {
@@ -231,8 +207,7 @@ describeConsole('the console', (shared) => {
     });
     const before = shared.server.server.store.engine.lastId;
     await shared.server.call('PUT', `${FEATURES}/rolled-back`, { description: 'As it is.' });
-    const opened = await signedIn({ place: '#/projects/default/flags/rolled-back' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default/flags/rolled-back' });
     await page.getByText('25 % of users, by userId').waitFor();
     await page.getByText('country, a field that is not defined, is one of NO, SE', { exact: true }).waitFor();
     await page
@@ -245,7 +220,6 @@ describeConsole('the console', (shared) => {
     await dialog.getByRole('button', { name: 'Roll back' }).click();
     await page.locator('.lead').filter({ hasText: 'As it was.' }).waitFor();
     assert.equal(flagOf('rolled-back')?.description, 'As it was.');
-    await ending(opened);
   });
 
   it('asks about production before it rolls back what somebody gets there', async () => {
@@ -257,20 +231,17 @@ describeConsole('the console', (shared) => {
     const on = shared.server.server.store.engine.lastId;
     await call('POST', `${production}/off`);
     await evaluateInProduction(shared.server, 'back-in-production');
-    const opened = await signedIn({ place: '#/projects/default/flags/back-in-production' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/projects/default/flags/back-in-production' });
     await page.getByRole('button', { name: `Roll back to here, event ${on}` }).click();
     const question = page.getByRole('dialog', { name: 'Change production?' });
     await question.getByText('1 evaluation in the last hour').waitFor();
     await question.locator('.button-danger').filter({ hasText: 'Roll back in production' }).click();
     await page.getByText(`Rolled back to event #${on}.`).waitFor();
     assert.equal(isOn('back-in-production', 'production'), true);
-    await ending(opened);
   });
 
   it('shows events live, tells those who hear the page, and searches', async () => {
-    const opened = await signedIn({ place: '#/events' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/events' });
     await page.locator('.event').first().waitFor();
     await makeFlag(shared.server.call, 'made-while-watched');
     const first = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem').first();
@@ -284,12 +255,10 @@ describeConsole('the console', (shared) => {
     await page.getByRole('searchbox', { name: 'Search events' }).fill('project-created');
     await page.getByText('1 event', { exact: true }).waitFor();
     assert.equal(await page.locator('.event').count(), 1);
-    await ending(opened);
   });
 
   it('leaves no gap in the events when more come at once than one look fetches', async () => {
-    const opened = await signedIn({ place: '#/events' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/events' });
     await page.locator('.event').first().waitFor();
     const features = Array.from({ length: 60 }, (_, index) => `burst-${index}`);
     for (const name of features) await makeFlag(shared.server.call, name);
@@ -298,14 +267,12 @@ describeConsole('the console', (shared) => {
     await page.getByRole('button', { name: 'Older events' }).click();
     await page.locator('.event').nth(99).waitFor();
     await assertWithoutGap(page);
-    await ending(opened);
   });
 
   it('leaves no gap in the events when many come while older ones are fetched', async () => {
     const features = Array.from({ length: 60 }, (_, index) => `meanwhile-${index}`);
     for (const name of features) await makeFlag(shared.server.call, name);
-    const opened = await signedIn({ place: '#/events' });
-    const { page } = opened;
+    const page = await signedIn({ place: '#/events' });
     await page.locator('.event').nth(49).waitFor();
     const asked = page.waitForRequest(/search\/events.*offset=0/);
     await page.route('**/search/events?*offset=50*', async (route) => {
@@ -321,31 +288,26 @@ describeConsole('the console', (shared) => {
     await (await older).finished();
     await page.locator('.event').first().filter({ hasText: 'marked stale' }).waitFor();
     await assertWithoutGap(page);
-    await ending(opened);
   });
 
   it('says in words that something other than the server answered', async () => {
-    const opened = await signedIn({ expected: /status of (?:401|502)/ });
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of (?:401|502)/ });
     const page502 = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' };
     await page.route('**/api/admin/archive/features/**', (route) => route.fulfill(page502));
     await page.goto(`${shared.server.origin}/#/projects/default/archive`);
     await page.getByText('The server answered 502.').waitFor();
-    await ending(opened);
   });
 
   it('shows the health of the server', async () => {
-    const opened = await signedIn({ place: '#/health' });
-    await opened.page.getByText('All is well').waitFor();
-    await opened.page.getByText('Newest snapshot').waitFor();
-    await ending(opened);
+    const page = await signedIn({ place: '#/health' });
+    await page.getByText('All is well').waitFor();
+    await page.getByText('Newest snapshot').waitFor();
   });
 
   it('can be used by keyboard alone: the focus stays where it was when the page renews itself', async () => {
     await makeFlag(shared.server.call, 'by-keyboard');
     await addStrategy(shared.server.call, 'by-keyboard');
-    const opened = await signedIn();
-    const { page } = opened;
+    const page = await signedIn();
     await flagSwitch(page, 'by-keyboard').waitFor();
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').textContent(), 'Skip to the content');
@@ -365,26 +327,22 @@ describeConsole('the console', (shared) => {
       .getByText('stale')
       .waitFor();
     assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'by-keyboard in development');
-    await ending(opened);
   });
 
   it('offers no switch to a token that may only read', async () => {
     await makeFlag(shared.server.call, 'read-only');
     const { token } = await addUser(shared.server, VIEWER_ROLE_ID);
-    const opened = await signedIn({ token });
-    await flagSwitch(opened.page, 'read-only').waitFor();
-    assert.equal(await flagSwitch(opened.page, 'read-only').isDisabled(), true);
-    await ending(opened);
+    const page = await signedIn({ token });
+    await flagSwitch(page, 'read-only').waitFor();
+    assert.equal(await flagSwitch(page, 'read-only').isDisabled(), true);
   });
 
   it('says when the server cannot be reached, and takes it back', async () => {
-    const opened = await signedIn({ expected: /status of 401|ERR_INTERNET_DISCONNECTED/ });
-    const { page } = opened;
+    const page = await signedIn({ expected: /status of 401|ERR_INTERNET_DISCONNECTED/ });
     await page.context().setOffline(true);
     await page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
     await page.context().setOffline(false);
     await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor({ state: 'hidden' });
-    await ending(opened);
   });
 });
 
@@ -408,20 +366,14 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 describePages('the console of a server under a base path and without authentication', () => {
-  it('is there at once, with nothing to sign in to', async () => {
-    const server = await startTestServer({ env: { BASE_URI_PATH: '/flags', AUTH_TYPE: 'none' } });
-    try {
-      const opened = await openPage({ origin: server.origin });
-      const { page } = opened;
-      await page.goto(`${server.origin}/flags`);
-      await page.getByText('No flags yet').waitFor();
-      await page.getByText('Authentication is off').waitFor();
-      assert.equal(page.url(), `${server.origin}/flags/`);
-      const docs = await page.getByRole('link', { name: 'API', exact: true }).getAttribute('href');
-      assert.equal(new URL(docs ?? '', page.url()).pathname, '/flags/docs');
-      await ending(opened);
-    } finally {
-      await server.stop();
-    }
+  it('is there at once, with nothing to sign in to', async (t) => {
+    const server = await serverFor(t, { env: { BASE_URI_PATH: '/flags', AUTH_TYPE: 'none' } });
+    const page = await openPage({ origin: server.origin });
+    await page.goto(`${server.origin}/flags`);
+    await page.getByText('No flags yet').waitFor();
+    await page.getByText('Authentication is off').waitFor();
+    assert.equal(page.url(), `${server.origin}/flags/`);
+    const docs = await page.getByRole('link', { name: 'API', exact: true }).getAttribute('href');
+    assert.equal(new URL(docs ?? '', page.url()).pathname, '/flags/docs');
   });
 });

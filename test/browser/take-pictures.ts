@@ -7,7 +7,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { closeBrowser } from '../support/browser/browser.ts';
+import { closeBrowser, endPages } from '../support/browser/browser.ts';
 import { type ConsoleOptions, consoleOf } from '../support/browser/console.ts';
 import { type Call, startTestServer } from '../support/server.ts';
 
@@ -218,7 +218,7 @@ const everyPage: readonly Picture[] = [
 const { server, signedIn } = consoleOf(await startTestServer());
 
 async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf: (name: string) => string) {
-  const { page, close: done } = await signedIn(looks);
+  const page = await signedIn(looks);
   for (const { name, place, show } of pictures) {
     await page.goto(`${server.origin}/${place}`);
     // Nothing is left open of the picture before.
@@ -230,7 +230,7 @@ async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf:
     await page.waitForTimeout(SETTLED_MS);
     await page.screenshot({ path: fileOf(name), animations: 'disabled' });
   }
-  await done();
+  await endPages();
 }
 
 try {

@@ -16,7 +16,7 @@ import { listSnapshots, readSnapshotHeader } from '../../src/persistence/snapsho
 import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
-import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+import { serverFor, startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import { documentIn, type EventShown, hashOf, type RunCommand, reduceTo, shownEvents } from './picture.ts';
 
@@ -178,23 +178,19 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       await holdsItsMoments(folder);
     });
 
-    it('has flags as the description of today says, in a document that can be imported', async () => {
+    it('has flags as the description of today says, in a document that can be imported', async (t) => {
       const { code, out, err } = await flagstaff(['export', '--data-dir', folder]);
       assert.equal(code, 0, err);
       const document = JSON.parse(out) as StateDocument;
       const plan = planImport(document);
       assert(plan.ok, JSON.stringify(plan));
-      const server = await startTestServer({ folder: copyOf(folder) });
-      try {
-        for (const { id } of document.projects) {
-          const { body: list } = await server.call('GET', `/projects/${id}/features`);
-          for (const { name: flag } of list.features) {
-            const { body } = await server.call('GET', `/projects/${id}/features/${flag}`);
-            assert.deepEqual(v.parse(WholeFlagSchema, body), body);
-          }
+      const server = await serverFor(t, { folder: copyOf(folder) });
+      for (const { id } of document.projects) {
+        const { body: list } = await server.call('GET', `/projects/${id}/features`);
+        for (const { name: flag } of list.features) {
+          const { body } = await server.call('GET', `/projects/${id}/features/${flag}`);
+          assert.deepEqual(v.parse(WholeFlagSchema, body), body);
         }
-      } finally {
-        await server.stop();
       }
     });
 

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { ConfiguredAddon } from '../../src/host/addon.ts';
@@ -143,7 +143,6 @@ export interface TestServerOptions {
   readonly log?: Log;
   /** Kept at the end when given. */
   readonly folder?: string;
-  /** The log of a node of a cluster; asked for at each start. */
   /** Further add-ons, made at each start. */
   readonly more?: () => ConfiguredAddon;
   /** Told why the server wants its process to end; thrown unless given. */
@@ -205,6 +204,16 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A server that runs until the end of a test. */
+export async function serverFor(
+  t: Pick<TestContext, 'after'>,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const server = await startTestServer(options);
+  t.after(() => server.stop());
+  return server;
 }
 
 /** A suite with a server of its own. */

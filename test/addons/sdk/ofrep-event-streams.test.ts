@@ -5,7 +5,7 @@ import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
 import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { environmentPath } from '../../support/interface.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 import { type OpenedStream, openStream } from './event-stream.ts';
 
 /** The part of a browser's class that the provider uses; Node has none. */
@@ -119,24 +119,20 @@ describe('event streams of OFREP', () => {
   });
 });
 
-it('a server that asks for no token names a stream that anybody may open', async () => {
-  const server = await startTestServer({
+it('a server that asks for no token names a stream that anybody may open', async (t) => {
+  const server = await serverFor(t, {
     env: { STREAMING_HINT: 'all', AUTH_TYPE: 'none' },
   });
-  try {
-    const noToken = { token: null };
-    const evaluated = await server.callBelow('/ofrep/v1')('POST', '/evaluate/flags', {}, noToken);
-    const { requestUri } = evaluated.body.eventStreams[0].endpoint;
-    const stream = await openStream(server.origin, requestUri);
-    assert.equal(stream.status, 200);
-    const refetch = { type: 'refetchEvaluation' };
-    assert.deepEqual((await stream.next()).data, refetch);
-    await server.call('POST', '/projects/default/features', { name: 'for-all' });
-    assert.deepEqual((await stream.next()).data, refetch);
-    stream.close();
-  } finally {
-    await server.stop();
-  }
+  const noToken = { token: null };
+  const evaluated = await server.callBelow('/ofrep/v1')('POST', '/evaluate/flags', {}, noToken);
+  const { requestUri } = evaluated.body.eventStreams[0].endpoint;
+  const stream = await openStream(server.origin, requestUri);
+  assert.equal(stream.status, 200);
+  const refetch = { type: 'refetchEvaluation' };
+  assert.deepEqual((await stream.next()).data, refetch);
+  await server.call('POST', '/projects/default/features', { name: 'for-all' });
+  assert.deepEqual((await stream.next()).data, refetch);
+  stream.close();
 });
 
 describe('a server without the hint', () => {

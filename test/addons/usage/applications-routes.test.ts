@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addUser } from '../../support/interface.ts';
-import { describeInterface, startTestServer } from '../../support/server.ts';
+import { describeInterface, serverFor } from '../../support/server.ts';
 
 const PATH = '/metrics/applications/shop';
 const DETAILS = { description: 'The shop', url: 'https://shop.example', color: 'red', icon: 'cart' };
@@ -65,14 +65,10 @@ describeInterface('applications', (server) => {
   });
 });
 
-it('a page of another site changes no application of a server that asks for no token', async () => {
-  const server = await startTestServer({ env: { AUTH_TYPE: 'none' } });
-  try {
-    const crossSite = { token: null, headers: { 'sec-fetch-site': 'cross-site' } };
-    assert.equal((await server.call('POST', PATH, DETAILS, crossSite)).status, 403);
-    assert.equal((await server.call('POST', PATH, DETAILS, { token: null })).status, 202);
-    assert.equal((await server.call('DELETE', PATH, undefined, crossSite)).status, 403);
-  } finally {
-    await server.stop();
-  }
+it('a page of another site changes no application of a server that asks for no token', async (t) => {
+  const server = await serverFor(t, { env: { AUTH_TYPE: 'none' } });
+  const crossSite = { token: null, headers: { 'sec-fetch-site': 'cross-site' } };
+  assert.equal((await server.call('POST', PATH, DETAILS, crossSite)).status, 403);
+  assert.equal((await server.call('POST', PATH, DETAILS, { token: null })).status, 202);
+  assert.equal((await server.call('DELETE', PATH, undefined, crossSite)).status, 403);
 });

@@ -13,7 +13,7 @@ import type { Route } from '../../../src/http/serving/route.ts';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 const ALLOWED = 'allowed';
 const UNAUTHENTICATED = 401;
@@ -446,46 +446,42 @@ describe('without authentication', () => {
 });
 
 describe('credentials', () => {
-  it('are stored as digests only: no secret is in any response, event or file but that of its creation', async () => {
-    const server = await startTestServer();
-    try {
-      const user = await server.call('POST', '/user-admin', { username: 'ada', rootRole: 1 });
-      const expiresAt = '2999-01-01T00:00:00Z';
-      const personal = await server.call('POST', `/user-admin/${user.body.id}/tokens`, {
-        description: 'laptop',
-        expiresAt,
-      });
-      const api = await server.call('POST', '/api-tokens', { tokenName: 'ci', type: 'admin' });
-      const secrets: readonly string[] = [personal.body.secret, api.body.secret];
-      assert.match(personal.body.secret, /^user:[0-9a-f]{64}$/);
-      assert.match(api.body.secret, /^\*:\*\.[0-9a-f]{64}$/);
-      assert.equal(api.body.digest, digestOf(api.body.secret));
-      const shown = await Promise.all([
-        server.call('GET', '/api-tokens'),
-        server.call('GET', `/user-admin/${user.body.id}/tokens`),
-        server.call('GET', '/user/tokens', undefined, { token: personal.body.secret }),
-        server.call('POST', '/events/search', {}),
-      ]);
-      for (const { status, body } of shown) {
-        assert.equal(status, 200);
-        for (const secret of secrets) assert(!JSON.stringify(body).includes(secret.slice(-64)));
-      }
-      const events = JSON.stringify(shown[3]?.body);
-      for (const secret of secrets) assert(!events.includes(digestOf(secret)), 'digests stay in the journal');
-      await server.restart();
-      const files = readdirSync(server.folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
-      assert(
-        files.some((bytes) => bytes.includes(digestOf(api.body.secret))),
-        'the digest is on disk',
-      );
-      for (const secret of secrets) assert(files.every((bytes) => !bytes.includes(secret.slice(-64))));
-      for (const token of secrets) {
-        assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 200);
-      }
-    } finally {
-      await server.stop();
+  it('are stored as digests only: no secret is in any response, event or file but that of its creation', async (t) => {
+    const server = await serverFor(t);
+    const user = await server.call('POST', '/user-admin', { username: 'ada', rootRole: 1 });
+    const expiresAt = '2999-01-01T00:00:00Z';
+    const personal = await server.call('POST', `/user-admin/${user.body.id}/tokens`, {
+      description: 'laptop',
+      expiresAt,
+    });
+    const api = await server.call('POST', '/api-tokens', { tokenName: 'ci', type: 'admin' });
+    const secrets: readonly string[] = [personal.body.secret, api.body.secret];
+    assert.match(personal.body.secret, /^user:[0-9a-f]{64}$/);
+    assert.match(api.body.secret, /^\*:\*\.[0-9a-f]{64}$/);
+    assert.equal(api.body.digest, digestOf(api.body.secret));
+    const shown = await Promise.all([
+      server.call('GET', '/api-tokens'),
+      server.call('GET', `/user-admin/${user.body.id}/tokens`),
+      server.call('GET', '/user/tokens', undefined, { token: personal.body.secret }),
+      server.call('POST', '/events/search', {}),
+    ]);
+    for (const { status, body } of shown) {
+      assert.equal(status, 200);
+      for (const secret of secrets) assert(!JSON.stringify(body).includes(secret.slice(-64)));
+    }
+    const events = JSON.stringify(shown[3]?.body);
+    for (const secret of secrets) assert(!events.includes(digestOf(secret)), 'digests stay in the journal');
+    await server.restart();
+    const files = readdirSync(server.folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+    assert(
+      files.some((bytes) => bytes.includes(digestOf(api.body.secret))),
+      'the digest is on disk',
+    );
+    for (const secret of secrets) assert(files.every((bytes) => !bytes.includes(secret.slice(-64))));
+    for (const token of secrets) {
+      assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 200);
     }
   });
 });

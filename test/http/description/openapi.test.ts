@@ -14,7 +14,7 @@ import { PATH_PARAMETERS } from '../../../src/http/description/parameters.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
 import { closed, errorsOf, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
-import { startTestServer } from '../../support/server.ts';
+import { serverFor } from '../../support/server.ts';
 import { SURFACES } from '../../support/surfaces.ts';
 
 const ROUTES = DESCRIBED.map(({ route }) => route);
@@ -73,8 +73,8 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes all that a running server serves but its pages: how to sign in, the probes and the metrics too', async () => {
-    const server = await startTestServer({
+  it('describes all that a running server serves but its pages: how to sign in, the probes and the metrics too', async (t) => {
+    const server = await serverFor(t, {
       env: {
         OIDC_ISSUER: 'http://127.0.0.1:1/',
         OIDC_CLIENT_ID: 'flagstaff',
@@ -82,28 +82,19 @@ describe('the OpenAPI document', () => {
         OIDC_BASE_URL: 'http://127.0.0.1:2',
       },
     });
-    try {
-      const document: Document = await (await fetch(`${server.origin}/docs/openapi.json`)).json();
-      const paths = Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
-        Object.keys(methods).map((method) => `${method} ${path}`),
-      );
-      for (const expected of [
-        ...['post /auth/session', 'delete /auth/session', 'get /auth/sessions', 'delete /auth/sessions'],
-        ...[
-          'delete /auth/sessions/{id}',
-          'post /auth/simple/login',
-          'get /auth/sign-ins',
-          'get /auth/console',
-        ],
-        ...['get /auth/oidc/login', 'get /auth/oidc/callback', 'get /health', 'get /ready'],
-        'get /internal-backstage/prometheus',
-      ])
-        assert(paths.includes(expected), expected);
-      const outcome = await new Validator().validate(document);
-      assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
-    } finally {
-      await server.stop();
-    }
+    const document: Document = await (await fetch(`${server.origin}/docs/openapi.json`)).json();
+    const paths = Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    for (const expected of [
+      ...['post /auth/session', 'delete /auth/session', 'get /auth/sessions', 'delete /auth/sessions'],
+      ...['delete /auth/sessions/{id}', 'post /auth/simple/login', 'get /auth/sign-ins', 'get /auth/console'],
+      ...['get /auth/oidc/login', 'get /auth/oidc/callback', 'get /health', 'get /ready'],
+      'get /internal-backstage/prometheus',
+    ])
+      assert(paths.includes(expected), expected);
+    const outcome = await new Validator().validate(document);
+    assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
   });
 
   it('tells the limits that are in force, with their settings', () => {

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { writeSource } from '../../support/compile.ts';
 import { describedTypes } from '../../support/described-types.ts';
-import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, temporaryFolder } from '../../support/server.ts';
+import { ADMIN_TOKEN, ROOT_FOLDER, serverFor, temporaryFolder } from '../../support/server.ts';
 
 const WALK = `
 import createClient from 'openapi-fetch';
@@ -104,31 +104,27 @@ describe('a client generated from the description', () => {
     }
   });
 
-  it('walks: creates, adds a strategy, switches on, patches, clones, archives, and finds the events', async () => {
-    const server = await startTestServer();
-    try {
-      const { walk } = await import(pathToFileURL(walkFile).href);
-      const { flag, types } = await walk(server.origin, ADMIN_TOKEN);
-      assert.equal(flag.description, 'My first flag');
-      assert.equal(flag.type, 'experiment');
-      assert.deepEqual(
-        flag.environments.map((one: { name: string; enabled: boolean }) => [one.name, one.enabled]),
-        [
-          ['development', true],
-          ['production', false],
-        ],
-      );
-      assert.deepEqual(types.slice(0, 7), [
-        'feature-archived',
-        'feature-strategy-add',
-        'feature-created',
-        'feature-metadata-updated',
-        'feature-environment-enabled',
-        'feature-strategy-add',
-        'feature-created',
-      ]);
-    } finally {
-      await server.stop();
-    }
+  it('walks: creates, adds a strategy, switches on, patches, clones, archives, and finds the events', async (t) => {
+    const server = await serverFor(t);
+    const { walk } = await import(pathToFileURL(walkFile).href);
+    const { flag, types } = await walk(server.origin, ADMIN_TOKEN);
+    assert.equal(flag.description, 'My first flag');
+    assert.equal(flag.type, 'experiment');
+    assert.deepEqual(
+      flag.environments.map((one: { name: string; enabled: boolean }) => [one.name, one.enabled]),
+      [
+        ['development', true],
+        ['production', false],
+      ],
+    );
+    assert.deepEqual(types.slice(0, 7), [
+      'feature-archived',
+      'feature-strategy-add',
+      'feature-created',
+      'feature-metadata-updated',
+      'feature-environment-enabled',
+      'feature-strategy-add',
+      'feature-created',
+    ]);
   });
 });

@@ -17,7 +17,7 @@ import {
   snapshotsIn,
   startsOn,
 } from '../../support/operator.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FEATURES = '/projects/default/features';
@@ -171,49 +171,43 @@ describe('retention', () => {
 });
 
 describe('the states of the days that are kept', () => {
-  it('can be gone back to, each of them, while journal and snapshots stay bounded', async () => {
+  it('can be gone back to, each of them, while journal and snapshots stay bounded', async (t) => {
     let now = Date.UTC(2030, 0, 1);
     const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-    const server = await startTestServer({
+    const server = await serverFor(t, {
       env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
       store: { clock, segmentBytes: 1_024, ...UNSIGNED },
     });
-    try {
-      await server.call('POST', FEATURES, { name: 'changing' });
-      const moments: { readonly day: number; readonly eventId: number }[] = [];
-      for (let day = 1; day <= 4 * DAYS_KEPT; day += 1) {
-        now += DAY_MS;
-        await server.call('PUT', `${FEATURES}/changing`, { description: `day ${day}` });
-        const { engine, keeper } = server.server.store;
-        moments.push({ day, eventId: engine.lastId });
-        await keeper.take();
-        assert(snapshotsIn(server.folder).length <= 9, `${snapshotsIn(server.folder).length} snapshots`);
-      }
-      // The newest event confirms those of the day before.
-      const kept = moments.filter(({ day }) => day >= 3 * DAYS_KEPT - 1);
-      const oldestKept = moments.find(
-        ({ eventId }) => eventId >= server.server.store.engine.eventLog.firstId,
-      );
-      assert((oldestKept?.day ?? 0) >= 3 * DAYS_KEPT - 1 - DAYS_KEPT / 2, 'the journal is cut off');
-      for (const { day, eventId } of kept) {
-        const was = await server.call('GET', `${FEATURES}/changing?at=${eventId}`);
-        assert.deepEqual([was.status, was.body.description], [200, `day ${day}`]);
-      }
-      const [first] = kept;
-      const to = join(copyOf(server.folder), 'restored');
-      const restored = await outputOf(['restore', server.folder, '--to', to, '--at', String(first?.eventId)]);
-      assert.equal(restored.lastId, first?.eventId);
-    } finally {
-      await server.stop();
+    await server.call('POST', FEATURES, { name: 'changing' });
+    const moments: { readonly day: number; readonly eventId: number }[] = [];
+    for (let day = 1; day <= 4 * DAYS_KEPT; day += 1) {
+      now += DAY_MS;
+      await server.call('PUT', `${FEATURES}/changing`, { description: `day ${day}` });
+      const { engine, keeper } = server.server.store;
+      moments.push({ day, eventId: engine.lastId });
+      await keeper.take();
+      assert(snapshotsIn(server.folder).length <= 9, `${snapshotsIn(server.folder).length} snapshots`);
     }
+    // The newest event confirms those of the day before.
+    const kept = moments.filter(({ day }) => day >= 3 * DAYS_KEPT - 1);
+    const oldestKept = moments.find(({ eventId }) => eventId >= server.server.store.engine.eventLog.firstId);
+    assert((oldestKept?.day ?? 0) >= 3 * DAYS_KEPT - 1 - DAYS_KEPT / 2, 'the journal is cut off');
+    for (const { day, eventId } of kept) {
+      const was = await server.call('GET', `${FEATURES}/changing?at=${eventId}`);
+      assert.deepEqual([was.status, was.body.description], [200, `day ${day}`]);
+    }
+    const [first] = kept;
+    const to = join(copyOf(server.folder), 'restored');
+    const restored = await outputOf(['restore', server.folder, '--to', to, '--at', String(first?.eventId)]);
+    assert.equal(restored.lastId, first?.eventId);
   });
 });
 
 describe('a clock that is wrong by ten years', () => {
-  it('deletes nothing by one reading, nor after a restart, and all that is old a day later', async () => {
+  it('deletes nothing by one reading, nor after a restart, and all that is old a day later', async (t) => {
     let now = Date.UTC(2030, 0, 1);
     const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-    const server = await startTestServer({
+    const server = await serverFor(t, {
       env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
       store: { clock, segmentBytes: 1_024, ...UNSIGNED },
     });
@@ -223,20 +217,16 @@ describe('a clock that is wrong by ten years', () => {
       await server.server.store.keeper.take();
       return server.server.store.engine.eventLog.firstId;
     };
-    try {
-      for (const name of ['first', 'second', 'third']) {
-        now += DAY_MS;
-        assert.equal(await change(name), 1);
-      }
-      now += 3_650 * DAY_MS;
-      assert.equal(await change('wrong'), 1);
-      await server.restart();
-      assert.equal(await change('still-wrong'), 1);
-      assert.equal(await change('wrong-for-an-hour'), 1);
+    for (const name of ['first', 'second', 'third']) {
       now += DAY_MS;
-      assert((await change('right-after-all')) > 1, 'a second day confirms the first one');
-    } finally {
-      await server.stop();
+      assert.equal(await change(name), 1);
     }
+    now += 3_650 * DAY_MS;
+    assert.equal(await change('wrong'), 1);
+    await server.restart();
+    assert.equal(await change('still-wrong'), 1);
+    assert.equal(await change('wrong-for-an-hour'), 1);
+    now += DAY_MS;
+    assert((await change('right-after-all')) > 1, 'a second day confirms the first one');
   });
 });

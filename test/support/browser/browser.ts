@@ -3,7 +3,7 @@
  * its Content-Security-Policy, an error in its scripts, a request to another host.
  */
 import assert from 'node:assert/strict';
-import { after, describe } from 'node:test';
+import { after, afterEach, describe } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { installedProgram } from '../installed-program.ts';
 
@@ -39,18 +39,29 @@ export async function closeBrowser(): Promise<void> {
 
 let isClosedAtTheEnd = false;
 
-/** A suite about pages. All suites of a process share a browser, which is closed after the last of them. */
+/** A suite about pages, closed after each test. All suites of a process share a browser, which is closed after the last of them. */
 export function describePages(name: string, tests: () => void): void {
   if (!isClosedAtTheEnd) after(closeBrowser);
   isClosedAtTheEnd = true;
-  describe(name, { skip: NO_BROWSER }, tests);
+  describe(name, { skip: NO_BROWSER }, () => {
+    afterEach(endPages);
+    tests();
+  });
 }
 
-export interface OpenPage {
-  readonly page: Page;
-  /** Faults of the page; to be empty at the end of every test. */
-  readonly faults: readonly string[];
-  close(): Promise<void>;
+/** The pages that are open, each with its faults. */
+const open = new Map<Page, string[]>();
+
+/** Closes all pages, which must have done nothing that no page may do. */
+export async function endPages(): Promise<void> {
+  const faults = [...open.values()].flat();
+  for (const page of open.keys()) {
+    // What the page asked for last may still be on its way through a route of the test.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.context().close();
+  }
+  open.clear();
+  assert.deepEqual(faults, []);
 }
 
 export interface PageOptions {
@@ -70,7 +81,7 @@ const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => 
 });`;
 
 /** Opens a page in a context of its own: with the cookies, the storage and the cache of a browser that was never used. */
-export async function openPage(options: PageOptions): Promise<OpenPage> {
+export async function openPage(options: PageOptions): Promise<Page> {
   const { origin, width = 1280, height = 900, colorScheme = 'light', expected, otherOrigin } = options;
   shared ??= launchBrowser();
   const context = await (await shared).newContext({
@@ -80,6 +91,7 @@ export async function openPage(options: PageOptions): Promise<OpenPage> {
   });
   const page = await context.newPage();
   const faults: string[] = [];
+  open.set(page, faults);
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -92,13 +104,5 @@ export async function openPage(options: PageOptions): Promise<OpenPage> {
     }
   });
   await page.addInitScript({ content: TELL_VIOLATIONS });
-  return {
-    page,
-    faults,
-    async close() {
-      // What the page asked for last may still be on its way through a route of the test.
-      await page.unrouteAll({ behavior: 'ignoreErrors' });
-      await context.close();
-    },
-  };
+  return page;
 }

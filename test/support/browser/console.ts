@@ -4,7 +4,7 @@ import { after, before } from 'node:test';
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../server.ts';
-import { describePages, type OpenPage, openPage, type PageOptions } from './browser.ts';
+import { describePages, openPage, type PageOptions } from './browser.ts';
 
 export type ConsoleOptions = Partial<PageOptions> & {
   readonly token?: string;
@@ -15,15 +15,14 @@ export type ConsoleOptions = Partial<PageOptions> & {
 export interface ConsoleBrowser {
   readonly server: TestServer;
   /** Opens the console at a place, signed in by a session that began without its form. */
-  signedIn(options?: ConsoleOptions): Promise<OpenPage>;
+  signedIn(options?: ConsoleOptions): Promise<Page>;
 }
 
 /** The console of a server. */
 export const consoleOf = (server: TestServer): ConsoleBrowser => ({
   server,
   async signedIn({ token = ADMIN_TOKEN, place = '', ...options } = {}) {
-    const opened = await openPage({ origin: server.origin, ...options });
-    const { page } = opened;
+    const page = await openPage({ origin: server.origin, ...options });
     // The form for it has tests of its own.
     const begun = await page.request.post(`${server.origin}/auth/session`, {
       headers: { authorization: token },
@@ -31,7 +30,7 @@ export const consoleOf = (server: TestServer): ConsoleBrowser => ({
     assert(begun.ok(), `the session is begun: ${begun.status()}`);
     await page.goto(`${server.origin}/${place}`);
     await page.locator('.shell').waitFor();
-    return opened;
+    return page;
   },
 });
 
@@ -57,12 +56,6 @@ export function describeConsole(name: string, tests: (console: ConsoleBrowser) =
       signedIn: (options) => there().signedIn(options),
     });
   });
-}
-
-/** Closes the page, which must have done nothing that no page may do. */
-export async function ending({ faults, close }: OpenPage): Promise<void> {
-  assert.deepEqual(faults, []);
-  await close();
 }
 
 /** Opens a menu of rare actions, and takes one. */
