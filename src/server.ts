@@ -102,8 +102,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (cluster !== null) router.handedOnFor = (request) => cluster.handedOnFor(request);
     const handlers = controlHandlers({
       store,
-      replica: cluster?.replica ?? null,
-      archivist: cluster?.archivist ?? null,
+      addons,
       folder: config.dataDir,
       fs: realFileSystem,
       createAdminToken: () => createAdminToken(store.engine),
@@ -201,12 +200,11 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
 
 /** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
-  { store, cluster, transport, commits, router, surfaces, addons }: Parts,
+  { store, transport, commits, router, surfaces, addons }: Parts,
   { config }: ServerOptions,
   api: () => Api,
 ): readonly Surface[] {
   const { engine, keeper, recoveryMs, historyCheck } = store;
-  const replica = cluster === null ? null : () => cluster.replica.view;
   const sources: MetricsSources = {
     ...{
       version: VERSION,
@@ -214,7 +212,6 @@ function createSurfaces(
       keeper,
       transport,
       commits,
-      replica,
       recoveryMs,
       historyCheck,
     },
@@ -233,7 +230,7 @@ function createSurfaces(
   const described = [
     ...surfaces,
     probeSurface({
-      ...{ engine, historyCheck, replica },
+      ...{ engine, historyCheck },
       addons: addons.flatMap(({ health }) => health ?? []),
       metrics: config.metrics ? metrics : null,
       phase: () => router.phase,

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../control/control-client.ts';
-import type { ControlResults } from '../control/control-protocol.ts';
+import type { AddonStatus, ControlResults } from '../control/control-protocol.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -11,14 +11,12 @@ import {
   withCommonOptions,
 } from '../host/command.ts';
 import { bytesText, count, fields } from '../host/format.ts';
-import { roleText } from '../host/role-text.ts';
 import { readFirstFrame, readLastFrame } from '../operations/journal-reading.ts';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { readLogBeginning } from '../persistence/journal/log-beginning.ts';
-import type { ReplicaView } from '../persistence/journal/node-view.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
@@ -41,10 +39,19 @@ Examples:
     )
     .action(async (options: CommonOptions) => {
       const status = await folderStatus(context.fs, dataDirectory(context, options));
-      printResult(context, options, status, statusText(status));
+      printResult(context, options, jsonOf(status), statusText(status));
       if (status.refusal !== null) context.finish(EXIT.damagedData);
     });
 };
+
+/** The view of each add-on is under its name. */
+const jsonOf = ({ server, ...status }: FolderStatus): object => ({
+  ...status,
+  server: server && {
+    ...{ pid: server.pid, durableId: server.durableId },
+    ...Object.fromEntries(server.addons.map(({ name, view }) => [name, view])),
+  },
+});
 
 function statusText(status: FolderStatus): string {
   const { folder, formats, server, journal, snapshots, lastStop, refusal } = status;
@@ -53,9 +60,7 @@ function statusText(status: FolderStatus): string {
     ['folder', folder],
     ['formats', `journal ${formats.journal}, snapshots ${formats.snapshot}`],
     ['server', server === null ? 'not running' : `running, process ${server.pid}`],
-    ...(server === null || server.cluster === null
-      ? []
-      : ([['cluster', roleText(server.cluster)]] as [string, string][])),
+    ...(server?.addons ?? []).map(({ name, text }): [string, string] => [name, text]),
     ['last stop', stopText(lastStop)],
     ['journal', `${count(journal.segments, 'file')}, ${bytesText(journal.bytes)}`],
     ['begins with', journal.beginsWith === null ? 'not recorded' : `event ${journal.beginsWith}`],
@@ -106,8 +111,7 @@ interface FolderStatus {
   readonly server: {
     readonly pid: number;
     readonly durableId: number;
-    /** Null where the server runs alone. */
-    readonly cluster: ReplicaView | null;
+    readonly addons: readonly AddonStatus[];
   } | null;
   readonly journal: {
     readonly segments: number;
@@ -149,7 +153,7 @@ async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus>
   };
 }
 
-const serverStatus = ({ pid, durableId, cluster }: ControlResults['status']) => ({ pid, durableId, cluster });
+const serverStatus = ({ pid, durableId, addons }: ControlResults['status']) => ({ pid, durableId, addons });
 
 async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['journal'], 'beginsWith'>> {
   const segments = await listSegments(source);

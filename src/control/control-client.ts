@@ -1,6 +1,6 @@
 /** The client of the control channel, which the commands use. */
 import { type IncomingMessage, request } from 'node:http';
-import { type ControlCommand, type ControlResults, socketPath } from './control-protocol.ts';
+import { type ControlResult, socketPath } from './control-protocol.ts';
 
 /** The server understood the request and could not carry it out. */
 export class ControlError extends Error {
@@ -25,23 +25,23 @@ export interface AskOptions {
  * not respond in time, because it was stopped with SIGSTOP for example. A snapshot takes as long as the state is large,
  * so it has no deadline once the server has responded to another command; a server that ends closes the connection.
  */
-export async function askServer<C extends ControlCommand>(
+export async function askServer<C extends string>(
   folder: string,
   command: C,
   { timeoutMs = RESPONSE_TIMEOUT_MS }: AskOptions = {},
-): Promise<ControlResults[C] | null> {
+): Promise<ControlResult<C> | null> {
   const path = socketPath(folder);
   const isLong = command === 'snapshot';
   if (isLong && (await askServer(folder, 'status', { timeoutMs })) === null) return null;
   const response = path === null ? null : await post(path, command, isLong ? 0 : timeoutMs);
   if (response === null) return null;
   const body: unknown = JSON.parse(await textOf(response));
-  if (response.statusCode === 200) return body as ControlResults[C];
+  if (response.statusCode === 200) return body as ControlResult<C>;
   throw new ControlError((body as { readonly message: string }).message);
 }
 
 /** `timeoutMs`: 0 for none. */
-function post(socket: string, command: ControlCommand, timeoutMs: number): Promise<IncomingMessage | null> {
+function post(socket: string, command: string, timeoutMs: number): Promise<IncomingMessage | null> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath: socket, method: 'POST', path: `/${command}`, agent: false });
     sent.setTimeout(timeoutMs, () => sent.destroy(unresponsive(socket, timeoutMs)));

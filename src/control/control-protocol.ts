@@ -12,12 +12,27 @@
  * directory is used; where both are too long, the server runs without the channel and says so.
  */
 import { join, relative } from 'node:path';
-import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 
 export const SOCKET_FILE_NAME = 'flagstaff.sock';
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the final zero included. */
 const SOCKET_PATH_BYTES_MAX = 103;
+
+/** An add-on's part of `flagstaff status`. */
+export interface AddonStatus {
+  readonly name: string;
+  /** A line for people. */
+  readonly text: string;
+  /** The object that `--json` has under the name. */
+  readonly view: object;
+}
+
+/** An add-on of a running server, as the control channel reaches it. */
+export interface ControlledAddon {
+  readonly status?: () => AddonStatus;
+  /** Commands, by name. */
+  readonly control?: Readonly<Record<string, () => Promise<object>>>;
+}
 
 export interface ControlResults {
   /** The progress of the running server: everything up to `durableId` is on disk. */
@@ -25,17 +40,12 @@ export interface ControlResults {
     readonly pid: number;
     readonly lastId: number;
     readonly durableId: number;
-    /** Null where the server runs alone. */
-    readonly cluster: ReplicaView | null;
-    /** The archive as the leader knows it; null on other nodes, and where there is none. */
-    readonly archive: ArchiveView | null;
+    readonly addons: readonly AddonStatus[];
   };
   /** Waits until all that was appended so far is on disk. */
   readonly flush: { readonly durableId: number };
   /** A snapshot of the state as it is now; `taken` is false when the newest one was of this state already. */
   readonly snapshot: ControlSnapshot;
-  /** Lets another node of the cluster lead; resolves when this one follows. */
-  readonly 'hand-over': Record<string, never>;
   /** A new admin token. Its secret is sent here once and stored nowhere. */
   readonly 'create-admin-token': { readonly secret: string };
 }
@@ -49,6 +59,9 @@ export interface ControlSnapshot {
 }
 
 export type ControlCommand = keyof ControlResults;
+
+/** The result of a command of the core, or of one that an add-on brings. */
+export type ControlResult<C extends string> = C extends ControlCommand ? ControlResults[C] : object;
 
 /** The path to bind and to connect to; null where the kernel takes none that is this long. */
 export function socketPath(folder: string, workingDirectory: string = process.cwd()): string | null {

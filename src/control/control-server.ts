@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Store } from '../actors/store.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 import { paddedId } from '../persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
 import {
   type ControlCommand,
+  type ControlledAddon,
   type ControlResults,
   type ControlSnapshot,
   SOCKET_FILE_NAME,
@@ -28,7 +28,9 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Bytes of the request line and headers together; those of `curl` have about a hundred. */
 const HEAD_BYTES_MAX = 8 * 1024;
 
-export type ControlHandlers = { readonly [C in ControlCommand]: () => Promise<ControlResults[C]> };
+export type ControlHandlers = { readonly [C in ControlCommand]: () => Promise<ControlResults[C]> } & Readonly<
+  Record<string, () => Promise<object>>
+>;
 
 export interface ControlLog {
   warn(details: object, message: string): void;
@@ -134,7 +136,7 @@ async function carryOut(
     return { status: 405, body: { message: `A command is sent by POST, not by ${method}.` } };
   }
   try {
-    return { status: 200, body: await handlers[command as ControlCommand]() };
+    return { status: 200, body: await handlers[command]!() };
   } catch (error) {
     // Operators: look at `err`
     log.warn({ err: error, command }, 'A control request failed.');
@@ -146,14 +148,7 @@ async function carryOut(
 
 interface ControlledStore {
   readonly store: Store;
-  /** Null where the server runs alone. */
-  readonly replica: {
-    readonly view: ReplicaView;
-    readonly isLeading: boolean;
-    handOver(): Promise<void>;
-  } | null;
-  /** Null where the log keeps everything. */
-  readonly archivist: { readonly view: ArchiveView | null } | null;
+  readonly addons: readonly ControlledAddon[];
   readonly folder: string;
   readonly fs: FileSystem;
   /** Resolves with the secret of the new token. */
@@ -162,8 +157,7 @@ interface ControlledStore {
 
 export function controlHandlers({
   store,
-  replica,
-  archivist,
+  addons,
   folder,
   fs,
   createAdminToken,
@@ -174,8 +168,7 @@ export function controlHandlers({
       pid: process.pid,
       lastId: engine.lastId,
       durableId: engine.durableId,
-      cluster: replica?.view ?? null,
-      archive: archivist?.view ?? null,
+      addons: addons.flatMap(({ status }) => status?.() ?? []),
     }),
     flush: async () => {
       await engine.journal.flush();
@@ -187,14 +180,8 @@ export function controlHandlers({
       const { id, path, bytes, durationMs } = taken;
       return { taken: true, id, path, bytes, durationMs };
     },
-    'hand-over': async () => {
-      if (replica === null)
-        throw new Error('This server runs alone; there is no other node to hand over to.');
-      if (!replica.isLeading) throw new Error('This node does not lead; ask the node that does.');
-      await replica.handOver();
-      return {};
-    },
     'create-admin-token': async () => ({ secret: await createAdminToken() }),
+    ...Object.assign({}, ...addons.map(({ control }) => control)),
   };
 }
 

@@ -2,10 +2,12 @@
  * An add-on: a folder of `src/addons` that the core neither imports nor names. With its folder, its tests and its line in
  * src/start/addons.ts taken away, everything else compiles.
  */
+
 import type { Engine } from '../actors/engine.ts';
 import type { JournalObserver, ObservedJournal } from '../actors/journal-observer.ts';
 import type { Store, StoreHooks } from '../actors/store.ts';
 import type { UsageView } from '../actors/usage-view.ts';
+import type { ControlledAddon } from '../control/control-protocol.ts';
 import type { Tracer } from '../http/serving/call.ts';
 import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
@@ -16,7 +18,6 @@ import type { HandedOn, TransportRequest } from '../http/transport/transport.ts'
 import type { HistoryFiles } from '../operations/history-files.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FrameSource } from '../persistence/journal/mended-segment.ts';
-import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 import type { Log } from '../process/log.ts';
 import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
@@ -131,14 +132,6 @@ export interface Membership {
   readonly store: Store;
   readonly access: ClusterAccess;
   readonly broadcast: Broadcast | null;
-  readonly replica: {
-    readonly view: ReplicaView;
-    readonly isLeading: boolean;
-    /** Lets another node lead. */
-    handOver(): Promise<void>;
-  };
-  /** Null where no journal is archived. */
-  readonly archivist: { readonly view: ArchiveView | null } | null;
   /** Milliseconds for which what this node shows may be old, where it should not be asked; null otherwise. */
   readonly ageMs: number | null;
   /** The caller of a request that another node hands on; null for every other request. */
@@ -152,13 +145,13 @@ export interface Membership {
 }
 
 /** The parts of an add-on that is open. */
-export interface AddonParts {
+export interface AddonParts extends ControlledAddon {
   /** Called for each request; at most one add-on has it. */
   readonly tracer?: Tracer;
   /** Counts uses of flags and secrets; at most one add-on has it. */
   readonly usage?: UsageView;
   readonly metrics?: AddonMetrics;
-  /** Its part of `/health`. */
+  /** Its part of `/health` and `/ready`. */
   readonly health?: () => AddonHealth;
   /** Called at a stop, once nothing is served any more, and before the journal is closed. */
   close?(): Promise<void>;

@@ -30,7 +30,7 @@ describe('beside a running server', () => {
   it('status says that it runs, and how far its disk is', async () => {
     const status = await outputOf(['status', '-d', server.folder]);
     const { durableId } = server.server.store.engine;
-    assert.deepEqual(status.server, { pid: process.pid, durableId, cluster: null });
+    assert.deepEqual(status.server, { pid: process.pid, durableId });
     assert.deepEqual(status.lastStop, { kind: 'running' });
     assert.equal(status.journal.lastEvent.id, durableId);
     assert.match((await flagstaff(['status', '-d', server.folder])).out, /running, process \d+/);
@@ -155,12 +155,11 @@ describe('the control channel', () => {
   const folder = temporaryFolder();
   const warnings: string[] = [];
   const handlers = {
-    status: async () => ({ pid: 1, lastId: 2, durableId: 2, cluster: null, archive: null }),
+    status: async () => ({ pid: 1, lastId: 2, durableId: 2, addons: [] }),
     flush: async () => ({ durableId: 2 }),
     snapshot: async () => {
       throw new Error('the disk is full');
     },
-    'hand-over': async () => ({}),
     'create-admin-token': async () => ({ secret: '*:*.x' }),
   };
   const log = { warn: (_: object, message: string) => warnings.push(message) };
@@ -211,7 +210,7 @@ describe('the control channel', () => {
     const path = socketPath(folder) ?? '';
     const args = ['--silent', '--unix-socket', path, '-X', 'POST', 'http://localhost/status'];
     const { stdout } = await promisify(execFile)('curl', args);
-    assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2, cluster: null, archive: null });
+    assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2, addons: [] });
     await control.close();
   });
 

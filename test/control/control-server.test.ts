@@ -11,10 +11,9 @@ import { SOCKET_FILE_NAME } from '../../src/control/control-protocol.ts';
 import { type ControlHandlers, openControl } from '../../src/control/control-server.ts';
 
 const handlers: ControlHandlers = {
-  status: async () => ({ pid: 1, lastId: 2, durableId: 2, cluster: null, archive: null }),
+  status: async () => ({ pid: 1, lastId: 2, durableId: 2, addons: [] }),
   flush: async () => ({ durableId: 2 }),
   snapshot: async () => ({ taken: false, id: 2, path: 'x', bytes: 1, durationMs: 0 }),
-  'hand-over': async () => ({}),
   'create-admin-token': async () => ({ secret: '*:*.x' }),
 };
 

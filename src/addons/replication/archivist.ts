@@ -15,7 +15,6 @@
 import type { DataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, withFile } from '../../persistence/disk/file-system.ts';
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
-import type { ArchiveView } from '../../persistence/journal/node-view.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {
@@ -30,6 +29,7 @@ import {
 } from './archive-index.ts';
 import { ARCHIVE_FILE_BYTES, type ArchivedFile, type FileArchive } from './file-archive.ts';
 import { type ArchivePlace, JournalGatherer } from './journal-gatherer.ts';
+import type { ArchiveView } from './node-view.ts';
 
 /** Between two looks at whether there is something to archive. */
 export const ARCHIVE_PAUSE_MS = 5_000;

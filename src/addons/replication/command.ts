@@ -12,18 +12,19 @@ import {
 } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
 import { fields, printable } from '../../host/format.ts';
-import { roleText } from '../../host/role-text.ts';
 import { OperationError } from '../../operations/operation-error.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { lockFolder } from '../../persistence/disk/folder-lock.ts';
 import { newHistoryId, readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
-import type { ArchiveView, PeerView, ReplicaView } from '../../persistence/journal/node-view.ts';
 import { type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
+import type { ClusterStatus } from './node-parts.ts';
+import type { ArchiveView, PeerView, ReplicaView } from './node-view.ts';
 import { openLog, type Shared } from './open-cluster.ts';
 import { encodeRecord, type NodeIdentity } from './record-format.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
+import { roleText } from './role-text.ts';
 
 export const addCluster: AddCommand = (program, context) => {
   const cluster = program
@@ -32,7 +33,7 @@ export const addCluster: AddCommand = (program, context) => {
   withCommonOptions(cluster.command('status'))
     .description('Show the role of this node, who leads, and the nodes that were heard of lately.')
     .action(async (options: CommonOptions) => {
-      const { view, archive } = await viewsOf(context, options);
+      const { view, archive } = (await askNode(context, options, 'cluster')) as ClusterStatus;
       printResult(context, options, { ...view, archive }, clusterText(view, archive));
     });
   withCommonOptions(cluster.command('handover'))
@@ -44,7 +45,7 @@ The command reaches the server through a socket in its data folder. Writes that 
 further ones wait a moment, or get 503 with Retry-After.`,
     )
     .action(async (options: CommonOptions) => {
-      await askRunningServer(dataDirectory(context, options), 'hand-over');
+      await askNode(context, options, 'hand-over');
       printResult(context, options, {}, 'This node has handed over and follows.');
     });
   withJson(cluster.command('init'))
@@ -159,14 +160,15 @@ async function begin(
   );
 }
 
-interface Views {
-  readonly view: ReplicaView;
-  readonly archive: ArchiveView | null;
-}
-
-async function viewsOf(context: CommandContext, options: CommonOptions): Promise<Views> {
-  const { cluster, archive } = await askRunningServer(dataDirectory(context, options), 'status');
-  if (cluster !== null) return { view: cluster, archive };
+/** Asks the running server, which has to be a node of a cluster. */
+async function askNode(
+  context: CommandContext,
+  options: CommonOptions,
+  command: 'cluster' | 'hand-over',
+): Promise<object> {
+  const folder = dataDirectory(context, options);
+  const { addons } = await askRunningServer(folder, 'status');
+  if (addons.some(({ name }) => name === 'cluster')) return askRunningServer(folder, command);
   throw new CommandFailure(
     EXIT.unavailable,
     'The server runs alone: it was started without REPLICATION_URL.',

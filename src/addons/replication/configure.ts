@@ -1,7 +1,8 @@
 /** A node of a cluster, as its settings have it. */
-import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
+import type { ConfiguredAddon, JoiningNode, Setup } from '../../host/addon.ts';
 import { ConfigError, text } from '../../process/settings.ts';
 import { clusterConfig } from './cluster-config.ts';
+import type { OpenCluster } from './open-cluster.ts';
 
 /** Null where the server is to run alone. */
 export function configureReplication({ env, log, basePath }: Setup): ConfiguredAddon | null {
@@ -12,8 +13,20 @@ export function configureReplication({ env, log, basePath }: Setup): ConfiguredA
     throw new ConfigError(
       'IMPORT_FILE cannot be used with REPLICATION_URL; start the cluster without it, and import through the interface.',
     );
-  return {
+  return nodeAddon(async (joining) =>
     // A server that runs alone loads none of it.
-    join: async (node) => (await import('./open-cluster.ts')).joinCluster({ ...node, config, log, basePath }),
+    (await import('./open-cluster.ts')).joinCluster({ ...joining, config, log, basePath }),
+  );
+}
+
+/** An add-on whose node joins its cluster by `join`. */
+export function nodeAddon(join: (joining: JoiningNode) => Promise<OpenCluster>): ConfiguredAddon {
+  let node: OpenCluster | null = null;
+  return {
+    join: async (joining) => {
+      node = await join(joining);
+      return node;
+    },
+    open: async () => (node === null ? {} : (await import('./node-parts.ts')).nodeParts(node)),
   };
 }

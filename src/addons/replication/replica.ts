@@ -7,7 +7,6 @@
  * - A leader that was deposed ends its process (invariant 6): its state may hold what never happened.
  */
 import { FencedError } from '../../persistence/journal/commit-log.ts';
-import type { PeerView, ReplicaView } from '../../persistence/journal/node-view.ts';
 import {
   type Announcement,
   decodeAnnouncement,
@@ -20,6 +19,7 @@ import { Eligibility } from './eligibility.ts';
 import { Follower } from './follower.ts';
 import { Leadership } from './leadership.ts';
 import { LogWatch } from './log-watch.ts';
+import type { PeerView, ReplicaView } from './node-view.ts';
 import type { NodeIdentity } from './record-format.ts';
 import { type ReplicaOptions, TICK_MS } from './replica-options.ts';
 import { Role } from './role.ts';

@@ -8,7 +8,6 @@ import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
-import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
 
@@ -35,8 +34,6 @@ export interface MetricsSources {
   readonly commits: CommitMeter;
   /** Up to date at the moment of the call. */
   routes(): readonly RouteMeter[];
-  /** The view of this node; null where it serves alone. */
-  readonly replica: (() => ReplicaView) | null;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -200,31 +197,6 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
 ];
 
-const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
-  [
-    'flagstaff_cluster_leading',
-    '1 on the node that takes writes. 0 on all nodes: there is no leader.',
-    ({ isLeading }) => (isLeading ? 1 : 0),
-  ],
-  ['flagstaff_cluster_epoch', 'How often a node has taken over.', ({ epoch }) => epoch],
-  [
-    'flagstaff_cluster_lag_seconds',
-    'Time since this node was last up to date with the log. `/ready` is 503 beyond 4 seconds.',
-    ({ lagMs }) => lagMs / 1000,
-  ],
-  [
-    'flagstaff_cluster_lag_records',
-    'Records of the replicated log not applied yet. Growing: the node cannot keep up, or lost the log.',
-    ({ lagRecords }) => lagRecords,
-  ],
-  ['flagstaff_cluster_peers', 'Other nodes seen recently.', ({ peers }) => peers.length],
-  [
-    'flagstaff_cluster_warnings',
-    'Faults of the log, the addresses and the clocks, as this node sees them. `flagstaff cluster status` names them.',
-    ({ warnings, problem }) => warnings.length + (problem === null ? 0 : 1),
-  ],
-];
-
 export function createMetrics(sources: MetricsSources, ofAddons: readonly AddonMetrics[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -268,7 +240,7 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
 }
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
-  const { transport, replica, version } = sources;
+  const { transport, version } = sources;
   gauge(registry, {
     name: 'flagstaff_build_info',
     help: 'Always 1; its labels name the version, Node and the HTTP engine.',
@@ -276,9 +248,6 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
     read: () => [{ labels: { version, node: process.version, engine: transport.engine }, value: 1 }],
   });
   for (const row of GAUGES) gauge(registry, single(row, sources));
-  if (replica === null) return;
-  for (const [name, help, read] of CLUSTER_GAUGES)
-    gauge(registry, single([name, help, () => read(replica())]));
 }
 
 /** A metric of one value. */

@@ -10,7 +10,6 @@ import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
 import { jsonResponse } from './json-response.ts';
@@ -29,15 +28,14 @@ interface MetricsPage {
   monotonicMs(): number;
 }
 
-/** A node that may lag more should not be asked: an application is to see a switch within 5 seconds, or ask another node. */
-export const LAG_MS_MAX = 4_000;
-
 /** The health of an add-on. */
 export interface AddonHealth {
   /** A sentence on what needs somebody; null where nothing does. */
   readonly warning: string | null;
   /** Fields of its own in the response. */
   readonly shown: object;
+  /** Its part of `/ready`, where it may keep the server from being ready. */
+  readonly readiness?: { readonly isReady: boolean; readonly shown: object };
 }
 
 export interface ProbeOptions {
@@ -45,8 +43,6 @@ export interface ProbeOptions {
   readonly historyCheck: HistoryCheck;
   /** The health of each add-on that has one. */
   readonly addons: readonly (() => AddonHealth)[];
-  /** The view of this node; null where it serves alone. */
-  readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
   readonly metrics: MetricsPage | null;
   phase(): Phase;
@@ -56,7 +52,7 @@ const PROBE = { tag: 'Probes', contentType: 'application/json' } as const;
 
 /** Asked by machines that have no token, and that need a response most when little else works. */
 export function probeSurface(options: ProbeOptions): Surface {
-  const { replica, metrics, phase } = options;
+  const { addons, metrics, phase } = options;
   return {
     prefix: '',
     access: null,
@@ -85,7 +81,11 @@ export function probeSurface(options: ProbeOptions): Surface {
           summary: 'Tell whether requests can be served.',
           statuses: { 200: 'They can.', 503: 'Not yet, or not any more.' },
         },
-        respond: () => readyResponse(phase(), replica?.() ?? null),
+        respond: () =>
+          readyResponse(
+            phase(),
+            addons.map((health) => health()),
+          ),
       },
       ...(metrics === null ? [] : [metricsRoute(metrics)]),
     ],
@@ -130,16 +130,13 @@ function holdsToken(request: TransportRequest, token: string): boolean {
  * Above the memory budget and with damage in old history, the process is healthy all the same: a restart would not help, and switches
  * still work.
  */
-function healthResponse({ engine, historyCheck, addons, replica }: ProbeOptions): HttpResponse {
+function healthResponse({ engine, historyCheck, addons }: ProbeOptions): HttpResponse {
   const { journal, world, memoryBudgetBytes } = engine;
-  const view = replica?.() ?? null;
   const ofAddons = addons.map((health) => health());
   const warnings = [
     memoryWarning(stateBytes(world), memoryBudgetBytes),
     damageWarning(historyCheck),
     ...ofAddons.map((one) => one.warning),
-    view?.problem ?? null,
-    ...(view?.warnings ?? []),
   ];
   const warning = warnings.filter((one) => one !== null).join(' ');
   const more = {
@@ -148,7 +145,6 @@ function healthResponse({ engine, historyCheck, addons, replica }: ProbeOptions)
       historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
     }),
     ...Object.assign({}, ...ofAddons.map(({ shown }) => shown)),
-    ...(view !== null && { cluster: clusterHealth(view) }),
   };
   if (journal.writable) return jsonResponse(200, { health: 'GOOD', ...more });
   return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason, ...more });
@@ -163,23 +159,14 @@ function damageWarning({ damages }: HistoryCheck): string | null {
   return `Old history is damaged (${where}${others}); flags and changes are not affected. Run "flagstaff verify".`;
 }
 
-/** No addresses, because anybody who reaches the port may ask. */
-function clusterHealth({ node, role, epoch, leader, lagMs, problem, history }: ReplicaView): object {
-  return {
-    node,
-    role,
-    epoch,
-    leader: leader?.node ?? null,
-    lagMs: Math.round(lagMs),
-    history,
-    ...(problem !== null && { problem }),
-  };
-}
-
-function readyResponse(phase: Phase, view: ReplicaView | null = null): HttpResponse {
-  const ready = phase === 'ready' && (view === null || (view.lagMs <= LAG_MS_MAX && view.problem === null));
-  const cluster = view === null ? {} : { role: view.role, lagMs: Math.round(view.lagMs) };
-  return jsonResponse(ready ? 200 : 503, { ready, phase, ...cluster });
+function readyResponse(phase: Phase, addons: readonly AddonHealth[] = []): HttpResponse {
+  const parts = addons.flatMap(({ readiness }) => readiness ?? []);
+  const ready = phase === 'ready' && parts.every(({ isReady }) => isReady);
+  return jsonResponse(ready ? 200 : 503, {
+    ready,
+    phase,
+    ...Object.assign({}, ...parts.map(({ shown }) => shown)),
+  });
 }
 
 /**

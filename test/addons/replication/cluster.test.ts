@@ -1,13 +1,15 @@
 /** Whole servers as nodes of a cluster, over a log in memory: what clients see of it. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import { type OpenCluster, reach } from '../../../src/addons/replication/open-cluster.ts';
+import type { Replica } from '../../../src/addons/replication/replica.ts';
 import { runCommands } from '../../../src/cli/main.ts';
-import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
 import { freePort } from '../../support/free-port.ts';
 import { MemoryArchive } from '../../support/replication/memory-archive.ts';
 import { MemoryLog, type Timer } from '../../support/replication/memory-log.ts';
@@ -32,7 +34,8 @@ async function startCluster(count: number): Promise<readonly TestServer[]> {
   return Promise.all(starts);
 }
 
-const isLeading = ({ server }: TestServer): boolean => server.cluster?.replica.isLeading === true;
+const replicaOf = ({ server }: TestServer): Replica => (server.cluster as OpenCluster).replica;
+const isLeading = (node: TestServer): boolean => replicaOf(node).isLeading;
 
 describe('the address of a node', () => {
   const answers: readonly (readonly [what: string, found: string, cluster: object | null | undefined])[] = [
@@ -72,7 +75,7 @@ describe('servers of a cluster', () => {
     leader = nodes.find(isLeading)!;
     follower = nodes.find((node) => !isLeading(node))!;
     // A follower makes itself known once a second.
-    while (leader.server.cluster!.replica.view.peers.length < nodes.length)
+    while (replicaOf(leader).view.peers.length < nodes.length)
       await new Promise((resolve) => setTimeout(resolve, 10));
   });
   after(() => Promise.all(nodes.map((node) => node.stop())));
@@ -162,7 +165,7 @@ describe('servers of a cluster', () => {
       ...{ username: 'grace', password: 'Correct-horse-9', rootRole: 2, sendEmail: false },
     });
     assert.equal(created.status, 201);
-    const { peers } = leader.server.cluster!.replica.view;
+    const { peers } = replicaOf(leader).view;
     assert.equal(peers.length, 2, 'the nodes have heard of each other');
     const signIn = (node: TestServer, from: string, password: string): Promise<number> =>
       statusFrom(from, `${node.origin}/auth/simple/login`, { username: 'grace', password });

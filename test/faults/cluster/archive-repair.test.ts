@@ -1,4 +1,5 @@
 /** A node of a cluster whose old journal is damaged, repaired by an operator from the archive on a real NATS server. */
+
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
+import type { ClusterStatus } from '../../../src/addons/replication/node-parts.ts';
 import { askServer } from '../../../src/control/control-client.ts';
 import { FEATURES } from '../../support/interface.ts';
 import {
@@ -66,7 +68,7 @@ describe('flagstaff repair --from archive', { skip }, () => {
     };
     await Promise.all(Array.from({ length: CLIENTS }, (_, client) => write(client)));
     const archived = async (): Promise<number> =>
-      (await askServer(folder, 'status'))?.archive?.archivedId ?? 0;
+      ((await askServer(folder, 'cluster')) as ClusterStatus | null)?.archive?.archivedId ?? 0;
     for (archivedId = 0; archivedId === 0; archivedId = await archived()) await pause(200);
     await node.stop();
     whole = await wholeFolder(folder);

@@ -1,9 +1,11 @@
 /** Three servers on three NATS servers, all of them processes of this machine, each of which can be killed, paused or cut off. */
+
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import type { ClusterStatus } from '../../../src/addons/replication/node-parts.ts';
 import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/process/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -166,7 +168,7 @@ export class Cluster {
 
   /** The last event that a leader has had the log forget. */
   async forgottenId(at: number): Promise<number> {
-    return (await askServer(this.folder(at), 'status'))?.archive?.forgottenId ?? 0;
+    return ((await askServer(this.folder(at), 'cluster')) as ClusterStatus | null)?.archive?.forgottenId ?? 0;
   }
 
   /** Takes away the folder of a node that does not run. */

@@ -18,7 +18,6 @@ function metricsPage(token: string | null) {
     engine: undefined as never,
     addons: [],
     historyCheck: undefined as never,
-    replica: null,
     metrics: { registry, token, monotonicMs: () => nowMs },
     phase: () => 'ready',
   });

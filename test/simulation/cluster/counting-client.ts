@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import type { Outcome } from '../../../src/actors/submission.ts';
+import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { refuse } from '../../../src/domain/state/refusal.ts';
 import type { World } from '../../../src/domain/state/world.ts';
-import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
 import type { TestCluster, TestNode } from '../../support/replication/test-cluster.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { History } from './linearizability.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Outcome } from '../../../src/actors/submission.ts';
-import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
+import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import { createFlag } from '../../support/engine.ts';
 import { CLUSTER, type TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';

@@ -1,5 +1,6 @@
 /** A server as a node of a cluster, over a log and an archive in memory. */
 import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
+import { nodeAddon } from '../../../src/addons/replication/configure.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
 import { joinCluster } from '../../../src/addons/replication/open-cluster.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
@@ -19,5 +20,5 @@ export function memoryNode(
   })!;
   const archive = replicatedArchive === undefined ? {} : { replicatedArchive };
   const shared = { config, log: createLog('silent'), basePath: '', replicatedLog, ...archive };
-  return { join: (joining) => joinCluster({ ...joining, ...shared }) };
+  return nodeAddon((joining) => joinCluster({ ...joining, ...shared }));
 }

@@ -1,5 +1,5 @@
-import type { ReplicaView } from '../persistence/journal/node-view.ts';
-import { printable } from './format.ts';
+import { printable } from '../../host/format.ts';
+import type { ReplicaView } from './node-view.ts';
 
 /** The role of a node of a cluster, in a few words. */
 export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {

@@ -1,5 +1,8 @@
 /** A node of a cluster, as probes, metrics, operators and the control channel see it. */
 
+/** A node that may lag more should not be asked: an application is to see a switch within 5 seconds, or ask another node. */
+export const LAG_MS_MAX = 4_000;
+
 interface NodeView {
   /** The node as the operator named it. */
   readonly node: string;
