@@ -83,7 +83,7 @@ function logIgnoredSettings({ directory }: World, { config, log }: FirstStartOpt
 
 function tokenEvents(tokens: readonly InitialToken[], now: string): readonly DomainEvent[] {
   const counts = new Map<string, number>();
-  return tokens.map(({ secret, ...token }) => {
+  return tokens.flatMap(({ secret, ...token }) => {
     const number = (counts.get(token.type) ?? 0) + 1;
     counts.set(token.type, number);
     return initialTokenEvent({ ...token, digest: digestOf(secret) }, number, now);

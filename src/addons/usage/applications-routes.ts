@@ -223,7 +223,6 @@ export const applicationChangeRoutes = underTag('Usage', [
     operationId: 'createApplication',
     summary:
       'Describe an application, whether or not it has reported. What the body leaves out stays as it is.',
-    permission: 'targeting:write',
     needs: ['UPDATE_APPLICATION'],
     changesUsage: true,
     body: DescriptionBody,
@@ -249,7 +248,6 @@ export const applicationChangeRoutes = underTag('Usage', [
   readRoute(`DELETE ${APPLICATION}`, {
     operationId: 'deleteApplication',
     summary: 'Forget an application until it reports again. What it counted stays.',
-    permission: 'targeting:write',
     needs: ['UPDATE_APPLICATION'],
     changesUsage: true,
     refusals: ['NotFoundError'],

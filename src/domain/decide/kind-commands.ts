@@ -16,7 +16,7 @@ import { endsWithGroup, refuseGroup } from '../people/group-commands.ts';
 import { endsWithRole, refuseRole } from '../people/role-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, locateRecord, recordsOf } from '../state/directory-records.ts';
-import { ABOUT_NOTHING, type DomainEvent, type KindEvent } from '../state/events.ts';
+import { ABOUT_NOTHING, type DomainEvent, type KindEvent, recordChange } from '../state/events.ts';
 import { noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -43,6 +43,10 @@ type DeleteRecord = {
 
 /** A record of any managed kind, as far as they are alike. */
 type Named = { readonly name: string };
+
+/** Both records are of the kind. */
+const changeIn = (kind: ManagedKindName, before: Named | null, after: Named | null): KindEvent[] =>
+  recordChange(kind, before as RecordOf<ManagedKindName> | null, after as RecordOf<ManagedKindName> | null);
 
 /** Rules of a kind that need more of the state than its row sees. */
 interface Hooks<T> {
@@ -74,7 +78,7 @@ export function createRecord(
   context: Pick<DecideContext, 'now' | 'actor'>,
 ): Decision {
   const row = managedKindOf(kind);
-  const { noun, countMax, events } = row;
+  const { noun, countMax } = row;
   const added = { id: nextId(world, kind), createdBy: context.actor.name, createdAt: context.now };
   const change = changeOf(row, recordWith(row, { ...fields, ...added }), null);
   const refusal = refuseNameOrProject(world, kind, change);
@@ -82,7 +86,7 @@ export function createRecord(
   if (world.directory[kind].size >= countMax) {
     return invalidOperation(`The limit is ${countMax} ${noun}s. Delete one first.`);
   }
-  return refuseRecord(world, kind, change) ?? [eventOf(events.created, change.after, null)];
+  return refuseRecord(world, kind, change) ?? changeIn(kind, null, change.after);
 }
 
 /** Never an id that a strategy names already: releases without segments kept whatever ids clients sent. */
@@ -98,14 +102,12 @@ export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): 
   const before: Named | Refusal = locateRecord(world, kind, id);
   if (isRefusal(before)) return before;
   const row = managedKindOf(kind);
-  const { canChangePredefined, events } = row;
+  const { canChangePredefined } = row;
   if (!canChangePredefined && isPredefined(kind, before)) return predefined(kind, before, 'changed');
   const change = changeOf(row, withFields(before, fields), before);
   if (jsonEqual(change.after, before)) return UNCHANGED;
-  return (
-    refuseNameOrProject(world, kind, change) ??
-    refuseRecord(world, kind, change) ?? [eventOf(events.changed[0] ?? '', change.after, before)]
-  );
+  const refusal = refuseNameOrProject(world, kind, change) ?? refuseRecord(world, kind, change);
+  return refusal ?? changeIn(kind, before, change.after);
 }
 
 const changeOf = ({ normal }: ManagedKind, sent: Named, before: Named | null): Change => ({
@@ -118,7 +120,7 @@ export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision
   const record: Named | Refusal = locateRecord(world, kind, id);
   if (isRefusal(record)) return record;
   if (isPredefined(kind, record)) return predefined(kind, record, 'deleted');
-  const { noun, events, use } = managedKindOf(kind);
+  const { noun, use } = managedKindOf(kind);
   const users = use?.advice === undefined ? [] : usesOf(world, kind, record);
   if (users.length > 0) {
     return invalidOperation(
@@ -126,7 +128,7 @@ export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision
     );
   }
   const ended = hooksOf(kind)?.endsWith(world, record) ?? [];
-  return isRefusal(ended) ? ended : [...ended, eventOf(events.deleted, null, record)];
+  return isRefusal(ended) ? ended : [...ended, ...changeIn(kind, record, null)];
 }
 
 function projectsOf(kind: ManagedKindName, record: Named) {
@@ -140,7 +142,7 @@ export function recordsOfProjectDeleted({ directory }: World, project: string): 
   return MANAGED_KIND_NAMES.flatMap((kind) =>
     [...directory[kind].values()]
       .filter((record) => projectsOf(kind, record).some(({ value }) => value === project))
-      .map((record) => eventOf(managedKindOf(kind).events.deleted, null, record)),
+      .flatMap((record) => changeIn(kind, record, null)),
   );
 }
 
@@ -196,10 +198,6 @@ const isPredefined = (kind: ManagedKindName, { name }: Named): boolean =>
 
 const predefined = (kind: ManagedKindName, { name }: Named, what: 'changed' | 'deleted'): Refusal =>
   invalidOperation(`The ${managedKindOf(kind).noun} "${name}" is predefined and cannot be ${what}.`);
-
-/** The type and the record are of one row. */
-const eventOf = (type: string, data: object | null, preData: object | null): KindEvent =>
-  ({ type, ...ABOUT_NOTHING, data, preData }) as unknown as KindEvent;
 
 // Commands that only strategy types have: they are deprecated, and reactivated.
 

@@ -15,7 +15,7 @@ import { checkStorable } from '../json/json.ts';
 import {
   DOCUMENT_KIND_NAMES,
   type KindName,
-  rowOf,
+  type RecordOf,
   SECRET_KIND_NAMES,
   withRootRole,
 } from '../kinds/kinds.ts';
@@ -27,6 +27,7 @@ import {
   inProject,
   inProjectEnvironment,
   ofEnvironment,
+  recordChange,
 } from '../state/events.ts';
 import type { User } from '../state/world.ts';
 import { DocumentIssues, type FlagPosition, flagPointer } from './document-issues.ts';
@@ -140,13 +141,7 @@ export class ImportEvents {
 
   /** The events by which records of a kind come about. The digest of a secret is hidden in them. */
   #created(name: KindName, documents: readonly object[]): DomainEvent[] {
-    const records = documents as readonly { readonly digest?: string }[];
-    return records.map((one) => {
-      const { digest, ...data } = this.#recordOf(one);
-      const type = rowOf(name, one).events.created;
-      const event = { type, ...ABOUT_NOTHING, data, preData: null };
-      return (digest === undefined ? event : { ...event, hidden: { digest } }) as DomainEvent;
-    });
+    return documents.flatMap((one) => recordChange(name, null, this.#recordOf(one) as RecordOf<KindName>));
   }
 
   /** The events of a flag, and those that come before it. */

@@ -20,14 +20,17 @@ const RELATED_BYTES_MAX = 256 * 1024;
  * The events of what follows a deletion, such as the tokens of a project: those of the first 256 KiB. What the others would
  * say happens all the same (NAMES_GO_WITH_DELETED), so that no deletion is ever too large.
  */
-export function relatedEvents<T>(subjects: Iterable<T>, eventOf: (subject: T) => DomainEvent): DomainEvent[] {
+export function relatedEvents<T>(
+  subjects: Iterable<T>,
+  eventsOf: (subject: T) => readonly DomainEvent[],
+): DomainEvent[] {
   const events: DomainEvent[] = [];
   let bytes = 0;
   for (const subject of subjects) {
-    const event = eventOf(subject);
-    bytes += jsonSize(event);
+    const related = eventsOf(subject);
+    bytes += jsonSize(related);
     if (bytes > RELATED_BYTES_MAX) break;
-    events.push(event);
+    events.push(...related);
   }
   return events;
 }

@@ -72,6 +72,7 @@ export const rowOf = (name: KindName, record: object): Kind =>
 export type ManagedKindName = keyof typeof MANAGED_KINDS;
 export const MANAGED_KIND_NAMES = Object.keys(MANAGED_KINDS) as readonly ManagedKindName[];
 export const FLAG_KIND_NAMES = Object.keys(FLAG_KINDS) as readonly (keyof typeof FLAG_KINDS)[];
+export const OTHER_KIND_NAMES = MANAGED_KIND_NAMES.filter((name) => !Object.hasOwn(FLAG_KINDS, name));
 
 /** Fields that clients send of a record that is new. */
 export type SentTo<Name extends ManagedKindName> = SentOf<(typeof MANAGED_KINDS)[Name]['sent']>;

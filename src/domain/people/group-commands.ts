@@ -1,7 +1,7 @@
 /** Rules of groups beyond those of their row (docs/specification/membership.md#groups). */
 import { relatedEvents } from '../growth/refuse-size.ts';
 import { type Group, withoutUser } from '../kinds/group.ts';
-import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { type DomainEvent, recordChange } from '../state/events.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { projectsLeft } from './membership-commands.ts';
@@ -14,12 +14,9 @@ export const endsWithGroup = (world: World, { id }: Group): readonly DomainEvent
 
 /** The events by which a user leaves all groups. */
 export function groupsLeft(world: World, userId: number): DomainEvent[] {
-  return relatedEvents(groupsOf(world.directory, userId), (preData) => ({
-    type: 'group-updated',
-    ...ABOUT_NOTHING,
-    data: withoutUser(preData, userId),
-    preData,
-  }));
+  return relatedEvents(groupsOf(world.directory, userId), (group) =>
+    recordChange('groups', group, withoutUser(group, userId)),
+  );
 }
 
 export function refuseGroup(world: World, { rootRole, users }: Group): Refusal | null {

@@ -1,11 +1,10 @@
 /** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
 import type { PasswordLink } from '../access/links.ts';
 import { roleIdByName } from '../access/roles.ts';
-import { jsonEqual } from '../json/json.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation } from '../kinds/invitation.ts';
 import { withFields } from '../kinds/kind.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING } from '../state/events.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
+import { ABOUT_NOTHING, recordChange } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
@@ -88,7 +87,8 @@ export function createInvitation(
   }
   const refusal = refusePast(expiresAt, clockMs);
   if (refusal !== null) return refusal;
-  const data = {
+  return recordChange('invitations', null, {
+    digest,
     name,
     enabled: true,
     expiresAt,
@@ -96,8 +96,7 @@ export function createInvitation(
     createdBy: actor.name,
     rootRole: roleIdByName('Viewer'),
     users: [],
-  };
-  return [{ type: 'public-signup-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+  });
 }
 
 const refusePast = (expiresAt: string, clockMs: number): Refusal | null =>
@@ -120,11 +119,7 @@ export function updateInvitation(
   const invitation = world.directory.invitations.get(digest);
   if (invitation === undefined) return notFound('There is no such invitation.');
   const refusal = expiresAt === undefined ? null : refusePast(expiresAt, clockMs);
-  if (refusal !== null) return refusal;
-  const { digest: _, ...preData } = invitation;
-  const data = withFields(preData, { enabled, expiresAt });
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  return [{ type: 'public-signup-token-updated', ...ABOUT_NOTHING, data, preData, hidden: { digest } }];
+  return refusal ?? recordChange('invitations', invitation, withFields(invitation, { enabled, expiresAt }));
 }
 
 interface SignUp {

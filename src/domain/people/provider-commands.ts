@@ -12,14 +12,14 @@ import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
 import { jsonEqual } from '../json/json.ts';
 import { GROUP_USERS_MAX, type Group } from '../kinds/group.ts';
 import type { DecideContext, Decision } from '../state/decision.ts';
-import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { ABOUT_NOTHING, type DomainEvent, recordChange } from '../state/events.ts';
 import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
 import { type Identity, identityKey, type User, type World } from '../state/world.ts';
 import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
 import { allRoles } from './roles-and-groups.ts';
 import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
-import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
+import { personalTokensDeleted } from './token-commands.ts';
 import { isLastAdmin } from './user-commands.ts';
 
 /** Settings of the operator. */
@@ -184,7 +184,7 @@ function userChanged(
 /** The sessions and tokens of a user end. */
 function credentialsEnded(world: World, userId: number): DomainEvent[] {
   const sessions = [...world.directory.sessions.values()].filter((one) => one.userId === userId);
-  return [...sessions.map(sessionEnded), ...personalTokensOf(world, userId).map(personalTokenDeleted)];
+  return [...sessions.map(sessionEnded), ...personalTokensDeleted(world, userId)];
 }
 
 /** The user joins and leaves the groups that stand for groups of the provider; others are left alone. */
@@ -196,8 +196,7 @@ function groupsFollowed({ directory }: World, { groups }: SignInByProvider, { id
       id,
       preData.mappingsSSO.some((one) => groups.includes(one)),
     );
-    if (users === preData.users) return [];
-    return [{ type: 'group-updated', ...ABOUT_NOTHING, data: { ...preData, users }, preData }];
+    return recordChange('groups', preData, { ...preData, users });
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../access/roles.ts';
 import { jsonSize } from '../json/json.ts';
 import { didYouMean } from '../json/nearest-name.ts';
-import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { type DomainEvent, recordChange } from '../state/events.ts';
 import { noEnvironment } from '../state/locate.ts';
 
 import { invalid, invalidOperation, notFound, type Refusal, refuse } from '../state/refusal.ts';
@@ -74,9 +74,9 @@ export function environmentForgotten({ directory }: World, environment: string):
       `${holders.length} custom roles hold permissions in the environment "${environment}", too many to change in one step. Take it out of some of them first, or delete roles that nobody holds.`,
     );
   }
-  return holders.map((preData) => {
-    const permissions = preData.permissions.filter((one) => one.environment !== environment);
-    return { type: 'role-updated', ...ABOUT_NOTHING, data: { ...preData, permissions }, preData };
+  return holders.flatMap((role) => {
+    const permissions = role.permissions.filter((one) => one.environment !== environment);
+    return recordChange('roles', role, { ...role, permissions });
   });
 }
 

@@ -5,12 +5,7 @@
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
 import { relatedEvents } from '../growth/refuse-size.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import {
-  ABOUT_NOTHING,
-  type ApiTokenData,
-  type DomainEvent,
-  type PersonalTokenData,
-} from '../state/events.ts';
+import { type DomainEvent, recordChange } from '../state/events.ts';
 import { locatePersonalToken, locateUser, refuseUnknownProjects } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { ALL, type ApiToken, type PersonalToken, type World } from '../state/world.ts';
@@ -44,8 +39,8 @@ export function createPersonalToken(
     return invalidOperation(`A user can have at most ${PERSONAL_TOKENS_PER_USER_MAX} personal tokens.`);
   }
   const id = world.directory.lastPersonalTokenId + 1;
-  const data: PersonalTokenData = { id, userId, description, createdAt: context.now, expiresAt };
-  return [{ type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+  const token = { id, userId, digest, description, createdAt: context.now, expiresAt };
+  return recordChange('personalTokens', null, token);
 }
 
 export function deletePersonalToken(
@@ -55,12 +50,11 @@ export function deletePersonalToken(
 ): Decision {
   const token = locatePersonalToken(world, userId, id);
   if (isRefusal(token)) return token;
-  return refuseLastAdminToken(world, token.digest, clockMs) ?? [personalTokenDeleted(token)];
+  return refuseLastAdminToken(world, token.digest, clockMs) ?? recordChange('personalTokens', token, null);
 }
 
-export function personalTokenDeleted({ digest, ...preData }: PersonalToken): DomainEvent {
-  return { type: 'pat-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
-}
+export const personalTokensDeleted = (world: World, userId: number): DomainEvent[] =>
+  personalTokensOf(world, userId).flatMap((token) => recordChange('personalTokens', token, null));
 
 /** Personal tokens of the user in order of creation. */
 export function personalTokensOf(world: World, userId: number): PersonalToken[] {
@@ -118,9 +112,7 @@ export function createApiToken(world: World, { token }: CreateApiToken, context:
   if (world.directory.apiTokens.size >= API_TOKENS_MAX) {
     return invalidOperation(`The limit is ${API_TOKENS_MAX} API tokens. Delete one first.`);
   }
-  const { digest, ...fields } = token;
-  const data: ApiTokenData = { ...fields, createdAt: context.now };
-  return [{ type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+  return recordChange('apiTokens', null, { ...token, createdAt: context.now });
 }
 
 /** An admin token is valid everywhere; others are valid in one environment, for projects that exist. */
@@ -158,7 +150,7 @@ export function updateApiToken(
   const refusal = isExpired(expiresAt, clockMs + SUCCESSOR_MS)
     ? refuseLastAdminToken(world, digest, clockMs)
     : null;
-  return refusal ?? [tokenUpdated(token, { ...token, expiresAt })];
+  return refusal ?? recordChange('apiTokens', token, { ...token, expiresAt });
 }
 
 /** Nothing happens to an unknown token here either: it is gone, as was asked. */
@@ -169,15 +161,12 @@ export function deleteApiToken(
 ): Decision {
   const token = world.directory.apiTokens.get(digest);
   if (token === undefined) return UNCHANGED;
-  return refuseLastAdminToken(world, digest, clockMs) ?? [tokenDeleted(token)];
+  return refuseLastAdminToken(world, digest, clockMs) ?? recordChange('apiTokens', token, null);
 }
 
 export function tokensOfEnvironmentDeleted(world: World, environment: string): DomainEvent[] {
-  const tokens = [...world.directory.apiTokens.values()];
-  return relatedEvents(
-    tokens.filter((token) => token.environment === environment),
-    tokenDeleted,
-  );
+  const tokens = [...world.directory.apiTokens.values()].filter((one) => one.environment === environment);
+  return relatedEvents(tokens, (token) => recordChange('apiTokens', token, null));
 }
 
 /** A token for this project alone is deleted with it; a token for several stays valid for the others. */
@@ -185,15 +174,6 @@ export function tokensOfProjectChanged(world: World, project: string): DomainEve
   const tokens = [...world.directory.apiTokens.values()].filter((token) => token.projects.includes(project));
   return relatedEvents(tokens, (token) => {
     const projects = token.projects.filter((id) => id !== project);
-    return projects.length === 0 ? tokenDeleted(token) : tokenUpdated(token, { ...token, projects });
+    return recordChange('apiTokens', token, projects.length === 0 ? null : { ...token, projects });
   });
-}
-
-function tokenUpdated({ digest, ...preData }: ApiToken, after: ApiToken): DomainEvent {
-  const { digest: _, ...data } = after;
-  return { type: 'api-token-updated', ...ABOUT_NOTHING, data, preData, hidden: { digest } };
-}
-
-function tokenDeleted({ digest, ...preData }: ApiToken): DomainEvent {
-  return { type: 'api-token-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
 }

@@ -4,10 +4,9 @@
  */
 import { WELCOME_LIFETIME_MS } from '../access/links.ts';
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
-import { jsonEqual } from '../json/json.ts';
 import { withFields } from '../kinds/kind.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent, recordChange } from '../state/events.ts';
 import { isService, locateUser, peopleOf } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
@@ -15,7 +14,7 @@ import { groupsLeft } from './group-commands.ts';
 import { refuseIdentity, voucherOf } from './identity.ts';
 import { projectsLeft } from './membership-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
-import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
+import { personalTokensDeleted } from './token-commands.ts';
 
 /** The fields that a client may set. An undefined field keeps its value; null removes the value. */
 interface UserFields {
@@ -63,10 +62,7 @@ export function updateUser(world: World, { userId, fields }: UpdateUser): Decisi
     refuseRootRole(world, data.rootRole) ??
     refuseIdentity(world, data, preData) ??
     (data.rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, preData));
-  if (refusal !== null) return refusal;
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  const type = isService(data) ? 'service-account-updated' : 'user-updated';
-  return [{ type, ...ABOUT_NOTHING, data, preData }];
+  return refusal ?? recordChange('users', preData, data);
 }
 
 /** An Admin who sends the email of a user vouches for it. */
@@ -88,20 +84,14 @@ export function deleteUser(world: World, { userId }: { readonly userId: number }
   const user = locateUser(world, userId);
   if (isRefusal(user)) return user;
   const left = refuseLastAdmin(world, user) ?? leaveAll(world, user);
-  if (isRefusal(left)) return left;
-  const type = isService(user) ? 'service-account-deleted' : 'user-deleted';
-  return [...left, { type, ...ABOUT_NOTHING, data: null, preData: user }];
+  return isRefusal(left) ? left : [...left, ...recordChange('users', user, null)];
 }
 
 /** The events by which all goes that belongs to a user or a service account. */
 function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
   const left = projectsLeft(world, { kind: 'user', id: user.id });
   if (isRefusal(left)) return left;
-  return [
-    ...left,
-    ...groupsLeft(world, user.id),
-    ...personalTokensOf(world, user.id).map(personalTokenDeleted),
-  ];
+  return [...left, ...groupsLeft(world, user.id), ...personalTokensDeleted(world, user.id)];
 }
 
 /** A service account that is an Admin does not count: nobody signs in as it. */
@@ -128,7 +118,7 @@ export function createServiceAccount(
   const username = fields.username ?? `service-account-${context.newId()}`;
   const data: User = { ...newUser(world, { ...fields, username }, context), isService: true };
   const refusal = refuseRootRole(world, data.rootRole) ?? refuseIdentity(world, data, null);
-  return refusal ?? [{ type: 'service-account-created', ...ABOUT_NOTHING, data, preData: null }];
+  return refusal ?? recordChange('users', null, data);
 }
 
 export const newUser = (

@@ -10,11 +10,12 @@ import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
 import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
+import { jsonEqual } from '../json/json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { EFFECTS, type KINDS, type KindName, type RecordOf } from '../kinds/kinds.ts';
+import { EFFECTS, type KINDS, type KindName, type RecordOf, rowOf } from '../kinds/kinds.ts';
 import type { SERVICE_ACCOUNT } from '../kinds/user.ts';
 import type { Setting } from './settings.ts';
-import type { ApiToken, Environment, Identity, PersonalToken, ProjectSettings, User } from './world.ts';
+import type { Environment, Identity, PersonalToken, ProjectSettings, User } from './world.ts';
 
 /** An event of type `T`, about the things that `Scope` names. */
 type About<T extends string, Scope, Data = null, PreData = null> = {
@@ -119,11 +120,8 @@ export type HiddenOfUser =
       readonly identity?: never;
     };
 
-export type ApiTokenData = Omit<ApiToken, 'digest'>;
-export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
-
 /** The visible part of a session: that of a personal token, and how its user has signed in. */
-export type SessionData = PersonalTokenData & { readonly session: SignIn };
+export type SessionData = Omit<PersonalToken, 'digest'> & { readonly session: SignIn };
 
 interface HiddenSession {
   readonly digest: string;
@@ -277,6 +275,30 @@ export const ofEnvironment = (environment: string): OfEnvironment => ({
 });
 
 export const ABOUT_NOTHING: Nothing = { project: null, featureName: null, environment: null };
+
+/**
+ * The event by which a record of a kind comes, changes or goes: null stands for none. There is no event where nothing is different. The
+ * digest of a secret is hidden in it.
+ */
+export function recordChange<Name extends KindName>(
+  name: Name,
+  before: RecordOf<Name> | null,
+  after: RecordOf<Name> | null,
+): KindEvent[] {
+  const record = after ?? before;
+  if (record === null || jsonEqual(before, after)) return [];
+  const { created, changed, deleted } = rowOf(name, record).events;
+  const type = before === null ? created : after === null ? deleted : changed[0];
+  const { digest } = record as { readonly digest?: string };
+  const event = { type, ...ABOUT_NOTHING, data: shownOf(after), preData: shownOf(before) };
+  return [(digest === undefined ? event : { ...event, hidden: { digest } }) as unknown as KindEvent];
+}
+
+function shownOf(record: object | null): object | null {
+  if (record === null || !('digest' in record)) return record;
+  const { digest: _, ...shown } = record;
+  return shown;
+}
 
 export function isSessionEvent(event: DomainEvent): event is SessionEvent {
   if (event.type === 'pat-created') return 'session' in event.data;

@@ -3,14 +3,7 @@
  */
 
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../access/roles.ts';
-import {
-  ABOUT_NOTHING,
-  type ApiTokenData,
-  type DomainEvent,
-  inProject,
-  type MembershipData,
-  ofEnvironment,
-} from './events.ts';
+import { type DomainEvent, inProject, type MembershipData, ofEnvironment, recordChange } from './events.ts';
 import type { ApiTokenType, Environment, ProjectSettings, User } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';
@@ -54,7 +47,7 @@ export function seedEvents(now: string): readonly DomainEvent[] {
         preData: null,
       }),
     ),
-    { type: 'user-created', ...ABOUT_NOTHING, data: admin, preData: null },
+    ...recordChange('users', null, admin),
     { type: 'project-created', ...inProject(project.id), data: project, preData: null },
     { type: 'project-user-added', ...inProject(project.id), data: owner, preData: null },
   ];
@@ -68,19 +61,19 @@ interface InitialTokenScope {
   readonly environment: string;
 }
 
-/** The event of an API token with this digest. `number` distinguishes several tokens of one type. */
+/** The events of an API token with this digest. `number` distinguishes several tokens of one type. */
 export function initialTokenEvent(
   { digest, type, project, environment }: InitialTokenScope,
   number: number,
   now: string,
-): DomainEvent {
-  const data: ApiTokenData = {
+): readonly DomainEvent[] {
+  return recordChange('apiTokens', null, {
+    digest,
     tokenName: number === 1 ? type : `${type}-${number}`,
     type,
     projects: [project],
     environment,
     createdAt: now,
     expiresAt: null,
-  };
-  return { type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
+  });
 }

@@ -199,7 +199,6 @@ export const apiTokenRoutes = underTag('API tokens', [
   readRoute(`GET ${TOKENS}`, {
     operationId: 'getAllApiTokens',
     summary: 'List the API tokens, with digests in the place of secrets that cannot be shown again.',
-    permission: 'admin',
     needsOneOf: needsFor('READ'),
     ...PAGED,
     success: { status: 200, schema: ApiTokensSchema },
@@ -209,7 +208,6 @@ export const apiTokenRoutes = underTag('API tokens', [
     operationId: 'getApiTokensByName',
     summary:
       'List the API tokens with a name, which several may have, or the one with a secret, which is then shown.',
-    permission: 'admin',
     needsOneOf: needsFor('READ'),
     ...PAGED,
     success: { status: 200, schema: ApiTokensSchema },
@@ -223,7 +221,6 @@ export const apiTokenRoutes = underTag('API tokens', [
   writeRoute(`POST ${TOKENS}`, {
     operationId: 'createApiToken',
     summary: 'Create an API token. Only this response shows its secret, unless API_TOKEN_KEY is set.',
-    permission: 'admin',
     needsOneOf: needsFor('CREATE'),
     body: CreateTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
@@ -235,7 +232,6 @@ export const apiTokenRoutes = underTag('API tokens', [
     operationId: 'updateApiToken',
     summary:
       'Change when an API token expires. It is named by its secret or its digest; nothing happens to an unknown one.',
-    permission: 'admin',
     needsOneOf: needsFor('UPDATE'),
     body: UpdateTokenBody,
     command: ({ world, params, body }) => ({
@@ -248,7 +244,6 @@ export const apiTokenRoutes = underTag('API tokens', [
     operationId: 'deleteApiToken',
     summary:
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
-    permission: 'admin',
     needsOneOf: needsFor('DELETE'),
     command: ({ world, params }) => ({ type: 'delete-api-token', digest: tokenDigest(world, params) }),
   }),
@@ -267,7 +262,6 @@ export const projectTokenRoutes = underTag('API tokens', [
     operationId: 'getProjectApiTokens',
     summary:
       'List the API tokens that name a project, with digests in the place of secrets that cannot be shown again.',
-    permission: 'project:write',
     needs: ['READ_PROJECT_API_TOKEN'],
     locate: locate.project,
     ...PAGED,
@@ -284,7 +278,6 @@ export const projectTokenRoutes = underTag('API tokens', [
   writeRoute(`POST ${PROJECT_TOKENS}`, {
     operationId: 'createProjectApiToken',
     summary: 'Create a client or frontend token for a project. Only this response shows its secret.',
-    permission: 'project:write',
     needs: ['CREATE_PROJECT_API_TOKEN'],
     locate: locate.project,
     body: CreateProjectTokenBody,
@@ -311,7 +304,6 @@ export const projectTokenRoutes = underTag('API tokens', [
   writeRoute(`DELETE ${PROJECT_TOKENS}/:token`, {
     operationId: 'deleteProjectApiToken',
     summary: 'Delete an API token of a project, named by its secret or its digest.',
-    permission: 'project:write',
     needs: ['DELETE_PROJECT_API_TOKEN'],
     locate: locate.project,
     command: ({ world, params }) => {

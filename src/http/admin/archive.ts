@@ -81,7 +81,6 @@ function bulkRoute({ path, operationId, summary, status }: BulkRoute): RouteDraf
   return writeRoute(`POST /projects/:projectId/${path}`, {
     operationId,
     summary,
-    permission: 'flag:write',
     needs: [path === 'revive' ? 'UPDATE_FEATURE' : 'DELETE_FEATURE'],
     locate: locate.project,
     body: BulkBody,
@@ -99,7 +98,6 @@ function bulkSwitchRoute(position: 'on' | 'off'): RouteDraft {
     operationId: `bulkToggleFeaturesEnvironment${position === 'on' ? 'On' : 'Off'}`,
     tag: 'Features',
     summary: `Switch many flags ${position} in an environment.`,
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_ENVIRONMENT'],
     locate: locate.projectEnvironment,
     body: BulkBody,
@@ -143,7 +141,6 @@ export const archiveRoutes = underTag('Archive', [
   writeRoute('POST /archive/revive/:featureName', {
     operationId: 'reviveFeature',
     summary: 'Take a flag back out of the archive, disabled in every environment.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
     command: onFlag('revive-flags'),
@@ -151,7 +148,6 @@ export const archiveRoutes = underTag('Archive', [
   writeRoute('DELETE /archive/:featureName', {
     operationId: 'deleteFeature',
     summary: 'Delete an archived flag for good, which frees its name.',
-    permission: 'flag:write',
     needs: ['DELETE_FEATURE'],
     locate: locate.flagAnywhere,
     command: onFlag('delete-flags'),
@@ -178,7 +174,6 @@ export const archiveRoutes = underTag('Archive', [
     operationId: 'staleFeatures',
     tag: 'Features',
     summary: 'Mark many flags as stale, or as not stale.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.project,
     body: BulkStaleBody,

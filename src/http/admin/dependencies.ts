@@ -45,7 +45,6 @@ export const dependencyRoutes = underTag('Dependencies', [
   writeRoute(`POST ${DEPENDENCIES}`, {
     operationId: 'addFeatureDependency',
     summary: 'Make a flag depend on another. A second request for the same parent replaces the first.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.childFlag,
     body: DependencyBody,
@@ -56,7 +55,6 @@ export const dependencyRoutes = underTag('Dependencies', [
   writeRoute(`DELETE ${DEPENDENCIES}`, {
     operationId: 'deleteFeatureDependencies',
     summary: 'Remove all dependencies of a flag.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.childFlag,
     command: ({ params }) => ({ type: 'remove-dependencies', ...named(params) }),
@@ -64,7 +62,6 @@ export const dependencyRoutes = underTag('Dependencies', [
   writeRoute(`DELETE ${DEPENDENCIES}/:parent`, {
     operationId: 'deleteFeatureDependency',
     summary: "Remove a flag's dependency on one parent.",
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.dependency,
     command: ({ params }) => ({ type: 'remove-dependency', ...named(params), parent: params.parent }),

@@ -1,6 +1,4 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
-
-import assert from 'node:assert/strict';
 import type { UsageView } from '../../actors/usage-view.ts';
 import { canBeInProject } from '../../domain/access/roles.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
@@ -8,13 +6,13 @@ import { favoritesOf } from '../../domain/state/favorites.ts';
 import {
   ALL,
   type ApiToken,
+  type DirectoryState,
   type Environment,
   type Favorites,
   type PersonalToken,
   type ProjectSettings,
   type ProjectState,
   projectEnvironments,
-  type User,
   type World,
 } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
@@ -67,54 +65,41 @@ export function projectSummaryView(
   };
 }
 
-/** The users and groups that have a role in the project, with the role's id. */
-function holdersOf({ directory }: World, project: ProjectState) {
-  const users = [...project.members].map(([userId, roleId]) => {
-    const user = directory.users.get(userId);
-    assert(user !== undefined, 'a member is a user');
-    return { user, roleId };
-  });
-  const groups = [...project.groups].map(([groupId, roleId]) => {
-    const group = directory.groups.get(groupId);
-    assert(group !== undefined, 'a role in a project is held by a group that exists');
-    return { group, roleId };
-  });
-  return { users, groups };
-}
+type Holding = readonly [id: number, roleId: number];
 
-const memberView = (
-  { user, roleId }: { readonly user: User; readonly roleId: number },
-  signIns: SignInsOf,
-) => ({
-  ...companionUserView(user, signIns),
-  roleId,
-  roles: [roleId],
+const heldView = (roleId: number) => ({ roleId, roles: [roleId] });
+
+const memberView = ({ users }: DirectoryState, [id, roleId]: Holding, signIns: SignInsOf) => ({
+  ...companionUserView(users.get(id)!, signIns),
+  ...heldView(roleId),
 });
 
 /** The users and groups of the project, as they are now. */
-export function projectAccessLists(world: World, project: ProjectState, signIns: SignInsOf) {
-  const { users, groups } = holdersOf(world, project);
+export function projectAccessLists(world: World, { members, groups }: ProjectState, signIns: SignInsOf) {
+  const { directory } = world;
   return [
-    listOf({ name: 'users', items: users, view: (one) => memberView(one, signIns) }),
+    listOf({ name: 'users', items: members, view: (one) => memberView(directory, one, signIns) }),
     listOf({
       name: 'groups',
       items: groups,
-      view: ({ group, roleId }) => ({
-        ...bareGroupView(world.directory, group),
-        roleId,
-        roles: [roleId],
+      view: ([id, roleId]) => ({
+        ...bareGroupView(directory, directory.groups.get(id)!),
+        ...heldView(roleId),
       }),
     }),
   ];
 }
 
-/** For the response to a write, which is made at once: without the users of the groups. */
-export function projectAccessView(world: World, project: ProjectState, signIns: SignInsOf) {
-  const { users, groups } = holdersOf(world, project);
+/** A response to a write, which is made at once: without the users of the groups. */
+export function projectAccessView(world: World, { members, groups }: ProjectState, signIns: SignInsOf) {
+  const { directory } = world;
   return {
     version: 1,
-    users: users.map((one) => memberView(one, signIns)),
-    groups: groups.map(({ group, roleId }) => ({ ...groupSummaryView(group), roleId, roles: [roleId] })),
+    users: [...members].map((one) => memberView(directory, one, signIns)),
+    groups: [...groups].map(([id, roleId]) => ({
+      ...groupSummaryView(directory.groups.get(id)!),
+      ...heldView(roleId),
+    })),
     roles: projectRolesView(world),
   };
 }

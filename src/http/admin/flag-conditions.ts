@@ -6,13 +6,12 @@ import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { stalenessOf } from '../../domain/flags/lifetime.ts';
 import { shown } from '../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
-import { authorOf } from '../serving/access.ts';
+import type { World } from '../../domain/state/world.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
 import type { ShownFlag } from './chunk-walk.ts';
+import { segmentNames } from './found-flag.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from './query-parameters.ts';
-import { type FlagSources, usedEnvironmentSummary, useOf } from './render-flag.ts';
-import { coloredTags, imageUrlOf, stageView, timeOrNull } from './views.ts';
+import { stageView } from './views.ts';
 
 const IS = ['IS', 'IS_NOT', 'IS_ANY_OF', 'IS_NONE_OF'] as const;
 const INCLUDES = [
@@ -207,49 +206,4 @@ function textTest(query: string): FlagTest | Refusal | null {
       const folded = field.toLowerCase();
       return texts.some((text) => folded.includes(text));
     });
-}
-
-// A flag as the search for flags shows it.
-
-interface FoundFlagSources extends FlagSources {
-  /** Names of the caller's favorite flags. */
-  readonly favorites: ReadonlySet<string>;
-}
-
-export function foundFlagView(
-  { world, seen, favorites }: FoundFlagSources,
-  project: ProjectState,
-  { flag, createdBy }: ShownFlag['record'],
-) {
-  const use = useOf(seen, flag.name);
-  const { id, name, email } = authorOf(world, createdBy);
-  return {
-    name: flag.name,
-    type: flag.type,
-    description: flag.description,
-    project: flag.project,
-    stale: flag.stale,
-    favorite: favorites.has(flag.name),
-    impressionData: flag.impressionData,
-    createdAt: flag.createdAt,
-    archivedAt: flag.archivedAt,
-    lastSeenAt: timeOrNull(use.seen?.atMs),
-    lifecycle: stageView(world, flag, use.seen),
-    dependencyType: dependencyType(flag),
-    environments: projectEnvironments(world, project).map((one) => usedEnvironmentSummary(flag, one, use)),
-    segments: segmentNames(world, flag),
-    tags: coloredTags(world, flag),
-    createdBy: { id, name, imageUrl: imageUrlOf({ email, username: name }) },
-  };
-}
-
-function dependencyType({ dependencies, children }: Flag): 'child' | 'parent' | null {
-  if (dependencies.length > 0) return 'child';
-  return children.length > 0 ? 'parent' : null;
-}
-
-/** Names of the segments that strategies of the flag use, each once. */
-function segmentNames({ directory }: World, { environments }: Flag): readonly string[] {
-  const ids = environments.flatMap(({ strategies }) => strategies.flatMap(({ segments }) => segments));
-  return [...new Set(ids)].flatMap((id) => directory.segments.get(id)?.name ?? []);
 }

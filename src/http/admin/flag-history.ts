@@ -121,7 +121,6 @@ export const historyRoutes = underTag('Features', [
   writeRoute('POST /projects/:projectId/features/:featureName/rollback', {
     operationId: 'rollbackFeature',
     summary: 'Bring a flag back to what it was right after an event, as one change.',
-    permission: 'flag:write',
     needs: ROLLBACK_NEEDS,
     locate: locate.flag,
     query: { dryRun: DRY_RUN_PARAMETER },
@@ -205,7 +204,6 @@ export const projectHistoryRoutes = underTag('Projects', [
   writeRoute('POST /projects/:projectId/rollback', {
     operationId: 'rollbackProject',
     summary: 'Bring the flags of a project back to what they were right after an event, as one change.',
-    permission: 'flag:write',
     needs: ROLLBACK_NEEDS,
     locate: locate.project,
     query: { dryRun: DRY_RUN_PARAMETER },

@@ -3,9 +3,8 @@ import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import type { FlagsSeen } from '../../actors/usage-view.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
-import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { shown } from '../../domain/json/issues.ts';
-import { described, Integer, NullableTimestamp, Timestamp, titled } from '../../domain/json/schema.ts';
+import { described, Integer, titled } from '../../domain/json/schema.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { authorOf } from '../serving/access.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
@@ -18,12 +17,12 @@ import {
 } from '../serving/route.ts';
 import { flagsNow, type ShownFlag } from './chunk-walk.ts';
 import { callerFavorites } from './directory-views.ts';
-import { CONDITION_PARAMETERS, type FlagTest, flagConditions, foundFlagView } from './flag-conditions.ts';
+import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
+import { FoundFlagSchema, foundFlagView } from './found-flag.ts';
 import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
 import { pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
-import { ColoredTagSchema, FoundFlagEnvironmentSchema, StageSchema } from './schemas.ts';
 import { SortedPage } from './sorted-page.ts';
 
 // The orders in which the search lists flags (docs/specification/flags.md#search).
@@ -90,28 +89,6 @@ function sortKey(field: string, seen: FlagsSeen): (flag: Flag) => Key {
 const compare = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0);
 
 // Schemas of responses to searches for flags.
-
-const FoundFlagSchema = titled('FoundFlag', {
-  name: v.string(),
-  type: v.picklist(FLAG_TYPES),
-  description: v.nullable(v.string()),
-  project: v.string(),
-  stale: v.boolean(),
-  favorite: v.boolean(),
-  impressionData: v.boolean(),
-  createdAt: Timestamp,
-  archivedAt: NullableTimestamp,
-  lastSeenAt: NullableTimestamp,
-  lifecycle: StageSchema,
-  dependencyType: v.nullable(v.picklist(['parent', 'child'])),
-  environments: v.array(FoundFlagEnvironmentSchema),
-  segments: described(v.array(v.string()), 'Names of those that its strategies use.'),
-  tags: v.array(ColoredTagSchema),
-  createdBy: described(
-    v.object({ id: Integer, name: v.string(), imageUrl: v.string() }),
-    'The id is 0 where it is not known: older releases did not record it.',
-  ),
-});
 
 const FoundFlagsSchema = titled('FoundFlags', {
   features: v.array(FoundFlagSchema),
@@ -238,11 +215,11 @@ export const flagCreatorRoutes = underTag('Projects', [
     success: { status: 200, schema: FlagCreatorsSchema },
     read: async (context, project) => {
       const [figures] = await projectFigures([project], context.now(), context.requester);
-      const creators = [...figures!.creators].map((userId) => {
-        const { id, name } = authorOf(context.world, userId);
-        return { id, name };
-      });
-      return settledResponse(context, creators);
+      const creators = [...figures!.creators].map((userId) => authorOf(context.world, userId));
+      return settledResponse(
+        context,
+        creators.map(({ id, name }) => ({ id, name })),
+      );
     },
   }),
 ]);

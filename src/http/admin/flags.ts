@@ -65,13 +65,12 @@ async function parentOptions(
 }
 
 /** The rights that a change of a flag needs, and where its flag is, unless a route says otherwise. */
-const CHANGE = { permission: 'flag:write', needs: ['UPDATE_FEATURE'], locate: locate.flag } as const;
+const CHANGE = { needs: ['UPDATE_FEATURE'], locate: locate.flag } as const;
 
 export const flagRoutes = underTag('Features', [
   writeRoute(`POST ${FEATURES}`, {
     operationId: 'createFeature',
     summary: 'Create a flag.',
-    permission: 'flag:write',
     needs: ['CREATE_FEATURE'],
     locate: locate.project,
     body: CreateFlagBody,
@@ -128,7 +127,6 @@ export const flagRoutes = underTag('Features', [
   writeRoute(`POST ${FEATURE}/clone`, {
     operationId: 'cloneFeature',
     summary: 'Create a flag with the variants and strategies of another.',
-    permission: 'flag:write',
     needs: ['CREATE_FEATURE'],
     locate: locate.flag,
     body: CloneFlagBody,
@@ -140,7 +138,6 @@ export const flagRoutes = underTag('Features', [
   writeRoute(`DELETE ${FEATURE}`, {
     operationId: 'archiveFeature',
     summary: 'Archive a flag.',
-    permission: 'flag:write',
     needs: ['DELETE_FEATURE'],
     locate: locate.flag,
     success: { status: 202, schema: null },

@@ -65,7 +65,6 @@ export const maintenanceRoutes = underTag('Instance', [
   writeRoute(`POST ${MAINTENANCE}`, {
     operationId: 'toggleMaintenance',
     summary: 'Begin or end maintenance.',
-    permission: 'admin',
     needs: ['UPDATE_MAINTENANCE_MODE'],
     body: MaintenanceSchema,
     success: { status: 204, schema: null },

@@ -57,7 +57,6 @@ export const moveRoutes = underTag('Features', [
   writeRoute('POST /projects/:projectId/features/:featureName/changeProject', {
     operationId: 'changeProject',
     summary: 'Move a flag to another project, in which the caller may change flags too.',
-    permission: 'flag:write',
     needs: ['MOVE_FEATURE_TOGGLE'],
     locate: locate.flag,
     body: MoveBody,

@@ -67,7 +67,6 @@ const AddAccessBody = titled('AddProjectAccess', {
 const SetRolesBody = titled('SetRoles', { roles: OneRoleSchema });
 
 const CHANGE = {
-  permission: 'project:write',
   needs: ['PROJECT_USER_ACCESS_WRITE'],
   pinned: locate.pinnedAccess,
   refusals: ['MembershipRuleError', 'NoAccessError'],

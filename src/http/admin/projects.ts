@@ -203,7 +203,6 @@ export const projectAdminRoutes = underTag('Projects', [
   writeRoute(`POST ${PROJECTS}`, {
     operationId: 'createProject',
     summary: 'Create a project, of which a user who creates it becomes the Owner.',
-    permission: 'project:create',
     needs: ['CREATE_PROJECT'],
     body: CreateProjectBody,
     success: { status: 201, schema: ProjectSchema },

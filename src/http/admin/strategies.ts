@@ -44,7 +44,6 @@ function switchRoute(position: 'on' | 'off'): RouteDraft {
     operationId: `toggleFeatureEnvironment${position === 'on' ? 'On' : 'Off'}`,
     tag: 'Features',
     summary: `Switch a flag ${position} in an environment.`,
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_ENVIRONMENT'],
     locate: locate.flagEnvironment,
     command: ({ params }): Command => ({
@@ -59,7 +58,6 @@ export const strategyRoutes = underTag('Strategies', [
   writeRoute(`POST ${STRATEGIES}`, {
     operationId: 'addFeatureStrategy',
     summary: 'Add a strategy to a flag in an environment.',
-    permission: 'flag:write',
     needs: ['CREATE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     body: StrategyInputSchema,
@@ -74,7 +72,6 @@ export const strategyRoutes = underTag('Strategies', [
   writeRoute(`PUT ${STRATEGY}`, {
     operationId: 'updateFeatureStrategy',
     summary: 'Replace a strategy.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.strategy,
     body: StrategyInputSchema,
@@ -85,7 +82,6 @@ export const strategyRoutes = underTag('Strategies', [
   writeRoute(`PATCH ${STRATEGY}`, {
     operationId: 'patchFeatureStrategy',
     summary: 'Change a strategy by a JSON Patch.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.strategy,
     body: PatchSchema,
@@ -96,7 +92,6 @@ export const strategyRoutes = underTag('Strategies', [
   writeRoute(`DELETE ${STRATEGY}`, {
     operationId: 'deleteFeatureStrategy',
     summary: 'Remove a strategy.',
-    permission: 'flag:write',
     needs: ['DELETE_FEATURE_STRATEGY'],
     locate: locate.strategy,
     command: ({ params }) => ({ type: 'remove-strategy', ...named(params) }),
@@ -162,7 +157,6 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
   writeRoute(`POST ${STRATEGIES}/set-sort-order`, {
     operationId: 'setStrategySortOrder',
     summary: 'Change the order of the strategies of a flag in an environment.',
-    permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     body: SortOrderBody,
@@ -175,7 +169,6 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
   writeRoute(`POST ${STRATEGIES}/copy`, {
     operationId: 'copyStrategies',
     summary: 'Give a flag in an environment the strategies that it has in another, as one change.',
-    permission: 'flag:write',
     needs: ['CREATE_FEATURE_STRATEGY', 'UPDATE_FEATURE_STRATEGY', 'DELETE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     query: { dryRun: DRY_RUN_PARAMETER },

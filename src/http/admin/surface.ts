@@ -2,7 +2,7 @@
 
 import type { Need, Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { FLAG_KIND_NAMES } from '../../domain/kinds/kinds.ts';
+import { FLAG_KIND_NAMES, OTHER_KIND_NAMES } from '../../domain/kinds/kinds.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type Asked, type Caller, mayDo, rolesIn } from '../serving/access.ts';
@@ -73,8 +73,7 @@ export const ROUTES: readonly Route[] = [
   ...passwordRoutes,
   ...invitationRoutes,
   ...permissionRoutes,
-  ...kindRoutes('roles'),
-  ...kindRoutes('groups'),
+  ...OTHER_KIND_NAMES.flatMap(kindRoutes),
   ...serviceAccountRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,

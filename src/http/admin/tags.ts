@@ -17,7 +17,6 @@ const ChangeTagsOfFlagsBody = titled('ChangeTagsOfFlags', {
 });
 
 const CHANGE = {
-  permission: 'flag:write',
   needs: ['UPDATE_FEATURE'],
   locate: locate.flagAnywhere,
 } as const;

@@ -102,7 +102,6 @@ function deprecationRoute(action: 'deprecate' | 'reactivate'): RouteDraft {
       action === 'deprecate'
         ? 'Deprecate a strategy type: strategies of the type go on working, and forms stop offering it.'
         : 'Take back the deprecation of a strategy type.',
-    permission: 'targeting:write',
     needs: ['UPDATE_STRATEGY'],
     locate: locate.strategyType,
     command: ({ params }) => ({

@@ -14,7 +14,7 @@ import type { Strategy } from '../../domain/flags/strategy.ts';
 import { type Variant, VariantSchema } from '../../domain/flags/variant.ts';
 import { jsonSize } from '../../domain/json/json.ts';
 import { described, Integer, titled } from '../../domain/json/schema.ts';
-import { type ContextField, LegalValueSchema } from '../../domain/kinds/context-field.ts';
+import { LegalValueSchema } from '../../domain/kinds/context-field.ts';
 import { managedKindOf } from '../../domain/kinds/kinds.ts';
 import { findNamed, recordsOf } from '../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../domain/state/locate.ts';
@@ -27,6 +27,7 @@ import { walkFlags } from './chunk-walk.ts';
 import { recordSchema } from './record-schemas.ts';
 import { recorded, settledResponse } from './responses.ts';
 import { StrategySchema } from './schemas.ts';
+import { shown } from './shown.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
 
 // The shapes of an export of flags, and of what is found in one before it is imported.
@@ -36,10 +37,23 @@ const VariantOfStrategy = v.object({
   overrides: v.exactOptional(v.unwrap(VariantSchema.entries.overrides)),
 });
 
+const ExportedFlag = v.object({
+  name: v.string(),
+  ...METADATA_ENTRIES,
+  project: v.string(),
+  archived: v.literal(false),
+});
+
+const ExportedField = v.object({
+  name: v.string(),
+  description: v.string(),
+  stickiness: v.boolean(),
+  sortOrder: v.number(),
+  legalValues: v.array(LegalValueSchema),
+});
+
 const ExportSchema = titled('FlagExport', {
-  features: v.array(
-    v.object({ name: v.string(), ...METADATA_ENTRIES, project: v.string(), archived: v.literal(false) }),
-  ),
+  features: v.array(ExportedFlag),
   featureStrategies: v.array(v.object({ ...StrategySchema.entries, variants: v.array(VariantOfStrategy) })),
   featureEnvironments: v.array(
     v.object({
@@ -51,15 +65,7 @@ const ExportSchema = titled('FlagExport', {
     }),
   ),
   contextFields: described(
-    v.array(
-      v.object({
-        name: v.string(),
-        description: v.string(),
-        stickiness: v.boolean(),
-        sortOrder: v.number(),
-        legalValues: v.array(LegalValueSchema),
-      }),
-    ),
+    v.array(ExportedField),
     'Those that strategies and variants of the flags look at.',
   ),
   featureTags: v.array(v.object({ featureName: v.string(), tagType: v.string(), tagValue: v.string() })),
@@ -273,8 +279,6 @@ const exportedStrategy = (strategy: Strategy, featureName: string) => ({
   featureName,
 });
 
-const exportedField = ({ createdAt: _, ...field }: ContextField) => field;
-
 function exportView(world: World, flags: readonly Flag[], environment: string) {
   const parts = flags.map((flag) => ({ flag, here: environmentOf(flag, environment) }));
   const strategies = parts.flatMap(({ here }) => here.strategies);
@@ -282,16 +286,7 @@ function exportView(world: World, flags: readonly Flag[], environment: string) {
   const usedSegments = new Set(strategies.flatMap(({ segments }) => segments));
   const usedTypes = new Set(flags.flatMap(({ tags }) => tags.map(({ type }) => type)));
   return {
-    features: flags.map(({ name, description, type, project, stale, impressionData, links }) => ({
-      name,
-      description,
-      type,
-      project,
-      stale,
-      impressionData,
-      archived: false,
-      links,
-    })),
+    features: flags.map((flag) => shown(ExportedFlag, { ...flag, archived: false })),
     featureStrategies: parts.flatMap(({ flag, here }) =>
       here.strategies.map((strategy) => exportedStrategy(strategy, flag.name)),
     ),
@@ -304,7 +299,7 @@ function exportView(world: World, flags: readonly Flag[], environment: string) {
     })),
     contextFields: recordsOf(world, 'contextFields')
       .filter(({ name }) => usedFields.has(name))
-      .map(exportedField),
+      .map((field) => shown(ExportedField, field)),
     featureTags: flags.flatMap(({ name: featureName, tags }) =>
       tags.map(({ type, value }) => ({ featureName, tagType: type, tagValue: value })),
     ),

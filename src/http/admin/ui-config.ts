@@ -136,7 +136,6 @@ export const uiConfigRoutes = underTag('Instance', [
   writeRoute(`POST ${UI_CONFIG}/cors`, {
     operationId: 'setCors',
     summary: 'Set the origins of pages that may call the surfaces for pages.',
-    permission: 'admin',
     needs: ['UPDATE_CORS'],
     body: OriginsBody,
     success: { status: 204, schema: null },

@@ -93,7 +93,6 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
       ...shared,
       operationId: operationIds.put,
       summary: `Replace a flag's variants ${scope.where}.`,
-      permission: 'flag:write',
       needs: scope.needs,
       body: VariantListSchema,
       command: ({ params, body }) => ({
@@ -107,7 +106,6 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
       ...shared,
       operationId: operationIds.patch,
       summary: `Change a flag's variants ${scope.where} by a JSON Patch.`,
-      permission: 'flag:write',
       needs: scope.needs,
       body: PatchSchema,
       command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),

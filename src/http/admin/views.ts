@@ -130,12 +130,9 @@ export const groupSummaryView = (group: Group) =>
   shown(GroupSummarySchema, { ...group, userCount: group.users.length });
 
 /** Without the projects in which it has a role. A user may have gone since a list of groups was begun. */
-export function bareGroupView({ users: known }: World['directory'], group: Group) {
-  const users = group.users.flatMap((userId) => {
-    const user = known.get(userId);
-    return user === undefined ? [] : [{ user: foundUserView(user) }];
-  });
-  return { ...groupSummaryView(group), users };
+export function bareGroupView({ users }: World['directory'], group: Group) {
+  const members = group.users.flatMap((userId) => users.get(userId) ?? []);
+  return { ...groupSummaryView(group), users: members.map((user) => ({ user: foundUserView(user) })) };
 }
 
 export function groupView(world: World, group: Group) {

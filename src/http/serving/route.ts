@@ -10,7 +10,7 @@ import type { LogReads } from '../../actors/log-reads.ts';
 import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { UsageView } from '../../actors/usage-view.ts';
-import type { Need, Right } from '../../domain/access/permissions.ts';
+import { type Need, permissionByName, type Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { Actor } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -254,10 +254,12 @@ export function underTag(tag: string, drafts: readonly RouteDraft[]): readonly R
 }
 
 /** Fields that `readRoute` and `writeRoute` find out themselves, or have a default for. */
-type Given = 'kind' | 'method' | 'path' | 'tag' | 'body' | 'locate' | 'success';
+type Given = 'kind' | 'method' | 'path' | 'tag' | 'permission' | 'body' | 'locate' | 'success';
 
 interface Declared<S extends v.GenericSchema | undefined, Located extends object> {
   readonly tag?: string;
+  /** The right of which the permissions that are needed are parts, when absent. */
+  readonly permission?: Right;
   readonly body?: S;
   readonly locate?: Locate<Located>;
   /** 200 without a body when absent. */
@@ -283,17 +285,15 @@ export function readRoute<
   {
     shows,
     ...route
-  }: Omit<ReadRoute<BodyOf<S>, Located>, Given | 'permission' | 'read'> &
-    Declared<S, Located> & {
-      readonly permission?: Right;
-      readonly read?: ReadRoute<BodyOf<S>, Located>['read'];
-    },
+  }: Omit<ReadRoute<BodyOf<S>, Located>, Given | 'read'> &
+    Declared<S, Located> & { readonly read?: ReadRoute<BodyOf<S>, Located>['read'] },
 ): RouteDraft {
   const read = (context: RequestContext<BodyOf<S>>, located: Located): ReadResponse => ({
     revision: context.engine.lastId,
     response: jsonResponse(200, shows?.(context, located, [])),
   });
-  return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, read, ...route } as RouteDraft;
+  const permission = rightOf(route) ?? 'read';
+  return { ...placeOf(head), kind: 'read', permission, success: DONE, read, ...route } as RouteDraft;
 }
 
 /** A route that writes, with the permission it needs. Without a schema its response is only a status. */
@@ -315,7 +315,14 @@ export function writeRoute<
     const located = present(locate?.(context.world, context.params) ?? ({} as Located));
     return jsonResponse(success.status, shows(context, located, events));
   };
-  return { ...placeOf(head), kind: 'write', success, respond, ...route } as RouteDraft;
+  const { permission = rightOf(route) } = route;
+  assert(permission !== undefined, `${head} says who may use it`);
+  return { ...placeOf(head), kind: 'write', permission, success, respond, ...route } as RouteDraft;
+}
+
+function rightOf({ needs, needsOneOf }: Omit<Need, 'permission'>): Right | undefined {
+  const [name] = needs ?? needsOneOf ?? [];
+  return name === undefined ? undefined : permissionByName(name)?.within;
 }
 
 function placeOf(head: string): Pick<RouteBase, 'method' | 'path'> {
