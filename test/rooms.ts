@@ -42,8 +42,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/growth': {
-    purpose: 'limits on growth: parts of flags, evaluation time, and memory',
-    imports: ['domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
+    purpose: 'limits on growth: parts of flags, evaluation time, documents and memory',
+    imports: ['domain/flags', 'domain/json', 'domain/state'],
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',

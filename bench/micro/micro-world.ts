@@ -1,6 +1,6 @@
 /** A state in memory for micro benchmarks, made by commands as in the server, without journal and clock. */
 import { randomUUID } from 'node:crypto';
-import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import { type Command, decideWithinLimits } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { applyChange } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
@@ -35,11 +35,17 @@ export class MicroWorld {
 
   /** Decides and applies. Every command here must change something, else it would measure less than it says. */
   carryOut(command: Command): readonly DomainEvent[] {
-    const decision = decide(this.world, command, CONTEXT);
+    const context = { ...CONTEXT, nextId: this.#lastId + 1 };
+    const decision = decideWithinLimits(this.world, command, context);
     if (isRefusal(decision)) throw new Error(decision.message);
-    if (decision.length === 0) throw new Error(`${command.type} changed nothing`);
-    this.#applyAll(decision);
-    return decision;
+    const { events, after } = decision;
+    if (events.length === 0) throw new Error(`${command.type} changed nothing`);
+    if (after === null) this.#applyAll(events);
+    else {
+      this.root = after;
+      this.#lastId += events.length;
+    }
+    return events;
   }
 
   get project(): ProjectState {

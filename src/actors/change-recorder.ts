@@ -35,6 +35,8 @@ interface Applied {
   readonly isOwn: boolean;
   /** The rules of replay by which it is applied; the newest unless given. */
   readonly rules?: number;
+  /** The state after its events, where they have been applied already. */
+  readonly after?: World | null;
 }
 
 export class ChangeRecorder {
@@ -82,16 +84,16 @@ export class ChangeRecorder {
   }
 
   /** Applies the next change to the state. `isOwn`: whether it was made here, and not followed. */
-  apply(change: Change, createdAt: string, { isOwn, rules = RULES_VERSION }: Applied): void {
+  apply(change: Change, createdAt: string, { isOwn, rules = RULES_VERSION, after = null }: Applied): void {
     const { id, lineage } = change;
     const events = change.events as readonly DomainEvent[];
     assert(id === this.lastId + 1, 'what is applied is the next change');
     assert(!isOwn || this.#hasName || lineage !== undefined, 'what this start records has its name');
-    const draft = draftOf(this.#world);
+    const draft = draftOf(after ?? this.#world);
     try {
       // Before anything that the change makes is shown: its ETag carries the name.
       if (lineage !== undefined) draft.lineage = draft.lineage.adopted(id, lineage);
-      applyTo(draft, events, { id, createdAt, rules });
+      if (after === null) applyTo(draft, events, { id, createdAt, rules });
       const { revision, accessRevision } = draft.directory;
       assert(
         revision < id + events.length && accessRevision < id + events.length,

@@ -3,9 +3,9 @@
  * is changed here, so a fault in a rule fails the one command and affects no other.
  */
 import assert from 'node:assert/strict';
-import { decide } from '../domain/decide/decide.ts';
+import { decide, decideWithinLimits } from '../domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
-import type { DecideContext } from '../domain/state/decision.ts';
+import type { DecideContext, Kept } from '../domain/state/decision.ts';
 import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
 import {
   RESPONSE_LIFETIME_MS,
@@ -53,14 +53,13 @@ export interface TurnTime {
 }
 
 /** The result of a command, encoded and not yet applied; `change` is null when it changes nothing. */
-export interface Decided {
-  readonly events: readonly DomainEvent[];
+export interface Decided extends Kept {
   readonly change: Change | null;
   /** Without the response; overwritten by the next change. */
   readonly payload: Buffer;
 }
 
-const UNCHANGED: Decided = { events: [], change: null, payload: Buffer.alloc(0) };
+const UNCHANGED: Decided = { events: [], after: null, change: null, payload: Buffer.alloc(0) };
 
 export class CommandDecider {
   readonly #options: DeciderOptions;
@@ -108,22 +107,24 @@ export class CommandDecider {
     const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const { memoryBudgetBytes } = this;
-    const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
+    const nextId = this.#recorder.lastId + 1;
+    const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, nextId, newId };
     const part = submission.seenBy?.(world) ?? null;
     const seen = part === null ? null : decide(part, command, context);
-    const isOver = seen !== null && (isRefusal(seen) || seen.length === 0);
-    const decision = isOver ? seen : decide(world, command, context);
+    if (seen !== null && isRefusal(seen)) return { kind: 'refusal', refusal: seen };
+    if (seen?.length === 0) return UNCHANGED;
+    const decision = decideWithinLimits(world, command, context);
     assert(this.#recorder.world === world, 'a decision changes nothing');
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
-    if (decision.length === 0) return UNCHANGED;
-    return this.#encode(decision, this.#recorder.change(actor, tagged(world, decision), turnTime.at));
+    if (decision.events.length === 0) return UNCHANGED;
+    return this.#encode(decision, this.#recorder.change(actor, tagged(world, decision.events), turnTime.at));
   }
 
   /** Encodes the frame before anything of it is applied, so that a change which cannot be recorded never happens. */
-  #encode(events: readonly DomainEvent[], change: Change): Outcome<unknown> | Decided {
+  #encode({ events, after }: Kept, change: Change): Outcome<unknown> | Decided {
     assert(change.at >= this.#recorder.lastAt, 'a change is not older than the one before');
     try {
-      return { events, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
+      return { events, after, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
     } catch (error) {
       if (!(error instanceof EncodingError)) throw error;
       return { kind: 'refusal', refusal: tooLarge(error) };

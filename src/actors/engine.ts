@@ -330,10 +330,14 @@ export class Engine {
   }
 
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
-  #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
+  #carryOut(
+    submission: Submission<unknown>,
+    { events, after, change, payload }: Decided,
+    createdAt: string,
+  ): void {
     assert((change === null) === (events.length === 0), 'a change has events, and nothing else has');
     if (change === null) return this.#finish(submission, this.#respond(submission, events));
-    this.#recorder.apply(change, createdAt, { isOwn: true });
+    this.#recorder.apply(change, createdAt, { isOwn: true, after });
     const outcome = this.#respond(submission, events);
     const response = rememberable(submission.retry, outcome);
     const complete = response === undefined ? payload : this.#encoder.addResponse(response);

@@ -17,7 +17,7 @@ import {
 } from '../domain/desired/state-document.ts';
 import { type SentFlag, StateImport } from '../domain/desired/state-import.ts';
 import type { Completion } from '../domain/flags/lifecycle.ts';
-import { beyondMemory } from '../domain/growth/refuse-memory.ts';
+import { beyondMemory } from '../domain/growth/refuse-state.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize, valueCount } from '../domain/json/json.ts';
 import {

@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget, memoryBudgetMax } from '../actors/memory-budget.ts';
 import { parseAddress } from '../domain/flags/address.ts';
 import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.ts';
-import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
+import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-state.ts';
 import { isOrigin } from '../domain/state/settings.ts';
 import type { ApiTokenType } from '../domain/state/world.ts';
 import type { SessionSettings } from '../host/addon.ts';

@@ -7,8 +7,8 @@ import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { WRITE_BURST_BYTES } from '../../src/actors/write-allowances.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
+import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
-import { FLAG_BYTES_MAX } from '../../src/domain/state/served-size.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
 

@@ -87,7 +87,8 @@ import {
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { PATTERN_CACHE_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
 import { NAMING_PATTERN_LENGTH_MAX } from '../../src/domain/flags/project-rules.ts';
-import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
+import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
+import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-state.ts';
 import { CHECK_UNITS_MAX } from '../../src/domain/json/check-budget.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
@@ -109,7 +110,7 @@ import {
   RESPONSE_LIFETIME_MS,
   RESPONSES_BYTES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
-import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
+import { SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-bytes.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/archive.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/bodies.ts';
 import {
@@ -291,7 +292,7 @@ export const SECTIONS: readonly LimitSection[] = [
     introduction: 'Each refusal names the limit.',
     rows: [
       row(
-        'a flag without tags, as escaped JSON: whole, and as applications get it, with its segments',
+        'a flag as escaped JSON, with the segments of its strategies in any one environment',
         bytes(FLAG_BYTES_MAX),
         '413; growth only, as above',
       ),

@@ -1,6 +1,6 @@
 /** A state without an engine: commands are decided and their events applied at once, with a clock that ticks. */
 
-import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import { type Command, decideWithinLimits } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../../src/domain/flags/growth-limits.ts';
 import { applyChange } from '../../src/domain/state/apply.ts';
 import type { Actor, Decision } from '../../src/domain/state/decision.ts';
@@ -54,7 +54,10 @@ export class TestWorld {
     const { limits } = this;
     const clockMs = Date.parse(now);
     const memoryBudgetBytes = Number.POSITIVE_INFINITY;
-    return decide(this.world, command, { now, clockMs, actor, limits, memoryBudgetBytes, newId });
+    const nextId = this.#eventCount + 1;
+    const context = { now, clockMs, actor, limits, memoryBudgetBytes, nextId, newId };
+    const decision = decideWithinLimits(this.world, command, context);
+    return isRefusal(decision) ? decision : decision.events;
   }
 
   /** The types of the events, or the name of the refusal. */

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
-import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-size.ts';
+import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-bytes.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';

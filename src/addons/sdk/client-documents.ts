@@ -9,7 +9,7 @@ import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-size.ts';
+import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-bytes.ts';
 import type { World } from '../../domain/state/world.ts';
 import { Compressor } from '../../http/serving/compressor.ts';
 import { isFiltering } from '../../http/serving/flag-filter.ts';

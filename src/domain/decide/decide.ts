@@ -28,9 +28,12 @@ import {
   updateApiToken,
 } from '../people/token-commands.ts';
 import { createServiceAccount, createUser, deleteUser, updateUser } from '../people/user-commands.ts';
-import { type DecideContext, type Decision, SYSTEM, UNCHANGED } from '../state/decision.ts';
-import { isSessionEvent } from '../state/events.ts';
-import { isRefusal } from '../state/refusal.ts';
+import { applyChange } from '../state/apply.ts';
+import { type DecideContext, type Decision, type Kept, SYSTEM } from '../state/decision.ts';
+import { eventRow } from '../state/event-types.ts';
+import { type DomainEvent, isSessionEvent } from '../state/events.ts';
+import { isRefusal, type Refusal } from '../state/refusal.ts';
+import { RULES_VERSION } from '../state/replay-rules.ts';
 import { refuseInMaintenance } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 import {
@@ -187,10 +190,24 @@ export function decide(world: World, command: Command, context: DecideContext): 
   const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
   if (maintenance !== null) return maintenance;
   const decide: (world: World, command: never, context: DecideContext) => Decision = DECISIONS[command.type];
-  const decision = decide(world, command as never, context);
-  if (isRefusal(decision)) return decision;
-  // Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first.
-  const limited = isSigningIn ? decision.filter((event) => !isSessionEvent(event)) : decision;
-  const isDry = 'dryRun' in command && command.dryRun;
-  return refuseBeyondLimits(world, command, limited, context) ?? (isDry ? UNCHANGED : decision);
+  return decide(world, command as never, context);
 }
+
+/** `decide`, held to all limits. */
+export function decideWithinLimits(world: World, command: Command, context: DecideContext): Kept | Refusal {
+  const events = decide(world, command, context);
+  if (isRefusal(events)) return events;
+  const isDry = 'dryRun' in command && command.dryRun;
+  // Most changes are switches, which make nothing larger.
+  if (!events.some(mayGrow)) return isDry ? NOTHING : { events, after: null };
+  const first = { id: context.nextId, createdAt: context.now, rules: RULES_VERSION };
+  const after = applyChange(world, events, first);
+  const refusal = refuseBeyondLimits([world, after], command, events, context);
+  return refusal ?? (isDry ? NOTHING : { events, after });
+}
+
+const NOTHING: Kept = { events: [], after: null };
+
+/** Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first. */
+const mayGrow = (event: DomainEvent): boolean =>
+  eventRow(event.type).grows !== false && !isSessionEvent(event);

@@ -1,12 +1,11 @@
-/** All that a decision is held to before anything of it is applied. */
+/** All that a decision is held to before it is accepted: compares the state with the one after it, which nobody has seen yet. */
 import { misnamed } from '../flags/project-rules.ts';
-import { findOutgrowth, type Outgrowth } from '../growth/refuse-growth.ts';
-import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
-import { refuseBeyondServed } from '../growth/refuse-served.ts';
+import { type Excess, findExcess, refuseLargeFlag } from '../growth/refuse-growth.ts';
+import { refuseBeyondMemory, refuseLargeDocuments } from '../growth/refuse-state.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { DecideContext } from '../state/decision.ts';
-import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent } from '../state/events.ts';
+import type { FlagRecord } from '../state/flag-record.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
 import type { ProjectSettings, ProjectState, World } from '../state/world.ts';
 import { patchedValueRefusal } from './guards.ts';
@@ -18,18 +17,47 @@ interface Asked {
 }
 
 export function refuseBeyondLimits(
-  world: World,
+  [world, after]: readonly [before: World, after: World],
   command: Asked,
   events: readonly DomainEvent[],
   { limits, memoryBudgetBytes, clockMs }: DecideContext,
 ): Refusal | null {
-  const outgrowth = findOutgrowth(world, events, limits);
-  if (outgrowth !== null) return outgrowthRefusal(command, outgrowth);
-  return (
-    refuseByProjectRules(world, command, events) ??
-    refuseBeyondServed(world, events, clockMs) ??
-    refuseBeyondMemory(world, events, memoryBudgetBytes)
-  );
+  const flags = changedFlags(world, after, events);
+  for (const [was, is] of flags) {
+    const excess = findExcess(after, was?.flag ?? null, is.flag, limits);
+    if (excess !== null) return excessRefusal(command, excess);
+  }
+  const refusal = refuseByProjectRules(world, after, command, events);
+  if (refusal !== null) return refusal;
+  for (const [was, is] of flags) {
+    const large = refuseLargeFlag(after, was, is);
+    if (large !== null) return large;
+  }
+  return refuseLargeDocuments(world, after, clockMs) ?? refuseBeyondMemory(world, after, memoryBudgetBytes);
+}
+
+/** Flags that the events make or change, before and after. A parent has the names of its children. */
+function changedFlags(
+  before: World,
+  after: World,
+  events: readonly DomainEvent[],
+): (readonly [FlagRecord | null, FlagRecord])[] {
+  const names = new Set<string>();
+  for (const { type, featureName, data } of events) {
+    if (featureName !== null) names.add(featureName);
+    if (type === 'feature-dependency-added') names.add(data.feature);
+  }
+  const flags: (readonly [FlagRecord | null, FlagRecord])[] = [];
+  for (const name of names) {
+    const [was, is] = [recordOf(before, name), recordOf(after, name)];
+    if (is !== null && is.flag !== was?.flag) flags.push([was, is]);
+  }
+  return flags;
+}
+
+function recordOf({ directory, projects }: World, name: string): FlagRecord | null {
+  const project = directory.flagProjects.get(name);
+  return (project === undefined ? null : projects.get(project)?.flags.get(name)) ?? null;
 }
 
 /** Commands whose body is what their event holds. */
@@ -43,21 +71,34 @@ const SENT_AS_KEPT: ReadonlySet<string> = new Set([
 ]);
 
 /** Names the part of the request, if the request has it: that of a clone or of a rollback does not. */
-function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowth): Refusal {
+function excessRefusal({ type, operations }: Asked, { message, at }: Excess): Refusal {
   if (operations !== undefined) return patchedValueRefusal(operations, at.split('/')[1] ?? '', message);
   if (type === 'import-flags') return invalid(message, '/body/data');
   return invalid(message, SENT_AS_KEPT.has(type) ? `/body${at}` : undefined);
 }
 
-// Holds a decision to the rules of its projects. It looks at the decided events, so that clones and imports are held as creations are.
+// Holds a decision to the rules of its projects. It looks at what was decided, so that clones and imports are held as creations are.
 // Names are held to the pattern when a flag is created: one that moves here or comes back from the archive keeps its name, because
 // applications ask for it. Only growth of the number is refused: a project with more flags than its limit may lose some.
 
-function refuseByProjectRules(world: World, { type }: Asked, events: readonly DomainEvent[]): Refusal | null {
-  const grown = events.find((event) => changeBy(event) > 0);
-  const project = grown?.project == null ? undefined : world.projects.get(grown.project);
-  if (project === undefined) return null;
-  return refuseNames(project.settings, type, events) ?? refuseNumber(project, events);
+function refuseByProjectRules(
+  before: World,
+  after: World,
+  { type }: Asked,
+  events: readonly DomainEvent[],
+): Refusal | null {
+  let id: string | null = null;
+  for (const event of events) {
+    if (event.project === null || event.project === id) continue;
+    id = event.project;
+    const project = after.projects.get(id);
+    if (project === undefined) continue;
+    const refusal =
+      refuseNames(project.settings, type, events) ??
+      refuseNumber(project, before.projects.get(project.settings.id)?.flags.activeCount ?? 0);
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }
 
 function refuseNames(
@@ -83,19 +124,11 @@ function refuseNames(
   );
 }
 
-function refuseNumber({ settings, flags }: ProjectState, events: readonly DomainEvent[]): Refusal | null {
+function refuseNumber({ settings, flags }: ProjectState, countBefore: number): Refusal | null {
   const { id, featureLimit } = settings;
-  if (featureLimit === undefined) return null;
-  const change = events.reduce((sum, event) => sum + (event.project === id ? changeBy(event) : 0), 0);
-  const after = flags.activeCount + change;
-  if (change <= 0 || after <= featureLimit) return null;
+  const count = flags.activeCount;
+  if (featureLimit === undefined || count <= featureLimit || count <= countBefore) return null;
   return invalidOperation(
-    `The project "${id}" would have ${after} flags that are not archived; its limit is ${featureLimit}. Archive flags, or change the limit in its settings.`,
+    `The project "${id}" would have ${count} flags that are not archived; its limit is ${featureLimit}. Archive flags, or change the limit in its settings.`,
   );
-}
-
-/** A flag that moves arrives with the event that holds it. */
-function changeBy(event: DomainEvent): number {
-  if (event.type === 'feature-project-change') return event.hidden === undefined ? -1 : 1;
-  return eventRow(event.type).flags ?? 0;
 }

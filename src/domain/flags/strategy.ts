@@ -223,3 +223,16 @@ function wrongPercentage(
     message: `The parameter ${field} must be a percentage from 0 to ${PERCENT_MAX}, not ${shown(value)}.`,
   };
 }
+
+/** The strategies that only `before` has, and those that only `after` has: what lies between the ends that both lists share. */
+export function exchanged(
+  before: readonly Strategy[],
+  after: readonly Strategy[],
+): readonly [gone: readonly Strategy[], come: readonly Strategy[]] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+}

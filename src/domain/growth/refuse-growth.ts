@@ -1,71 +1,192 @@
 /**
- * Holds a decision to the limits of growth-limits.ts. It looks at the decided events and not at the command, so every way to
- * make a flag larger is held, a clone and a rollback as well as a request that says so plainly. Only growth is refused:
- * a strategy with 40 constraints may lose one of them, and then has 39.
+ * Holds a flag to its limits: those of growth-limits.ts, and its bytes. It compares the flag with what a decision would make of it,
+ * so every way to make a flag larger is held, a clone and a rollback as well as a request that says so plainly. Only growth is
+ * refused: a strategy with 40 constraints may lose one of them, and then has 39.
  */
-
-import type { Constraint } from '../flags/constraint.ts';
 import { segmentCost, strategyCost } from '../flags/evaluation-cost.ts';
-import { environmentOf, type Flag } from '../flags/flag.ts';
+import { environmentOf, type Flag, type FlagEnvironment } from '../flags/flag.ts';
 import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags/growth-limits.ts';
-import type { Strategy } from '../flags/strategy.ts';
-import type { Variant } from '../flags/variant.ts';
-import { jsonGrowth, jsonSize } from '../json/json.ts';
-import { eventRow } from '../state/event-types.ts';
-import type { DomainEvent, FlagEvent } from '../state/events.ts';
+import { exchanged, type Strategy } from '../flags/strategy.ts';
+import { jsonSize } from '../json/json.ts';
 import type { FlagRecord } from '../state/flag-record.ts';
+import { type Refusal, refuse } from '../state/refusal.ts';
+import { inlinedBytes } from '../state/served-bytes.ts';
 import type { World } from '../state/world.ts';
 
+/**
+ * Bytes of one flag as JSON, with the segments that are inlined for applications in any one environment. Bounds the time that one change
+ * of a flag, and one step of a response, hold the event loop: a flag of this size is written as JSON in 0.5 ms. The largest real
+ * flags take a twentieth of it.
+ */
+export const FLAG_BYTES_MAX = 128 * 1024;
+
 /** Growth beyond a limit. */
-export interface Outgrowth {
+export interface Excess {
   readonly message: string;
   /** JSON pointer below what the event holds: `/description`, `/constraints/2/values`; '' for the whole of it. */
   readonly at: string;
 }
 
-/** The first of the limits that `events`, decided and not yet applied, would break; null when they keep all. */
-export function findOutgrowth(
+/** The first of the limits on its parts that the flag would break; null when it keeps all. */
+export function findExcess(
   world: World,
-  events: readonly DomainEvent[],
+  before: Flag | null,
+  after: Flag,
   limits: GrowthLimits,
-): Outgrowth | null {
-  // Most changes are switches, and need no further look.
-  if (!events.some(({ type }) => eventRow(type).grows?.includes('flag'))) return null;
-  const check = new GrowthCheck(world, limits);
-  for (const event of events) {
-    const found = event.featureName === null ? null : check.look(event as FlagEvent);
-    if (found !== null) return found;
+): Excess | null {
+  const found = beyond(FLAG_ROWS, limits, before, after, `"${after.name}"`);
+  if (found !== null) return found;
+  for (const environment of after.environments) {
+    const known = before === null ? null : environmentOf(before, environment.name);
+    if (known === environment) continue;
+    const place = `"${after.name}" in the environment "${environment.name}"`;
+    const excess = excessIn(world, known, environment, limits, place);
+    if (excess !== null) return excess;
   }
-  return check.lookAtCounts();
+  return null;
 }
 
-/** A number that one of the limits is about. */
-interface Growth {
+function excessIn(
+  world: World,
+  before: FlagEnvironment | null,
+  after: FlagEnvironment,
+  limits: GrowthLimits,
+  place: string,
+): Excess | null {
+  const known = before?.strategies ?? [];
+  const [gone, come] = exchanged(known, after.strategies);
+  for (const strategy of come) {
+    const old = gone.find(({ id }) => id === strategy.id) ?? null;
+    const excess = beyond(STRATEGY_ROWS, limits, old, strategy, place);
+    if (excess !== null) return excess;
+  }
+  const excess = beyond(ENVIRONMENT_ROWS, limits, before, after, place);
+  if (excess !== null || costOf(world, come) <= costOf(world, gone)) return excess;
+  const max = limits.evaluationCost;
+  const cost = costOf(world, after.strategies);
+  if (cost <= max || cost <= costOf(world, known)) return null;
+  return excessOf({ limit: 'evaluationCost', subject: 'The flag', at: '' }, place, cost, max);
+}
+
+/** Microseconds at worst, with the segments as they are. Disabled strategies count: they are switched on without a look at it. */
+export function costOf({ directory }: Pick<World, 'directory'>, strategies: readonly Strategy[]): number {
+  let sum = 0;
+  for (const strategy of strategies) {
+    let { worst } = strategyCost(strategy);
+    for (const id of strategy.segments) {
+      const segment = directory.segments.get(id);
+      if (segment !== undefined) worst += segmentCost(segment).worst;
+    }
+    sum += Math.ceil(worst);
+  }
+  return sum;
+}
+
+/** A measure of a thing. */
+interface Row<Part> {
   readonly limit: GrowthLimitName;
   /** The thing that would grow, to begin a sentence with. */
   readonly subject: string;
   readonly at: string;
-  readonly before: number;
-  readonly after: number;
+  /** The size, or those of several values of a kind, which have no ids. */
+  sizesOf(part: Part): number | readonly number[];
 }
 
-/** Counts parts of one thing that come and go with the events of one decision. */
-type PartCount = Growth & { after: number };
+const FLAG_ROWS: readonly Row<Flag>[] = [
+  {
+    ...{ limit: 'descriptionLength', subject: 'The description of the flag', at: '/description' },
+    sizesOf: ({ description }) => description?.length ?? 0,
+  },
+  { limit: 'tags', subject: 'The flag', at: '', sizesOf: ({ tags }) => tags.length },
+];
 
-/** One of several values of a kind, which have no ids. */
-interface Measured {
-  readonly at: string;
-  readonly size: number;
+const ENVIRONMENT_ROWS: readonly Row<FlagEnvironment>[] = [
+  { limit: 'strategies', subject: 'The flag', at: '', sizesOf: ({ strategies }) => strategies.length },
+  { limit: 'variants', subject: 'The flag', at: '', sizesOf: ({ variants }) => variants.length },
+  {
+    ...{ limit: 'payloadBytes', subject: 'The payload of a variant of the flag', at: '/#/payload/value' },
+    sizesOf: payloadSizes,
+  },
+];
+
+const A_STRATEGY = 'A strategy of the flag';
+
+const STRATEGY_ROWS: readonly Row<Strategy>[] = [
+  {
+    ...{ limit: 'constraints', subject: A_STRATEGY, at: '/constraints' },
+    sizesOf: ({ constraints }) => constraints.length,
+  },
+  {
+    limit: 'values',
+    ...{ subject: 'A constraint in a strategy of the flag', at: '/constraints/#/values' },
+    sizesOf: ({ constraints }) => constraints.map(({ values }) => values.length),
+  },
+  { limit: 'segments', subject: A_STRATEGY, at: '/segments', sizesOf: ({ segments }) => segments.length },
+  { limit: 'variants', subject: A_STRATEGY, at: '/variants', sizesOf: ({ variants }) => variants.length },
+  {
+    limit: 'payloadBytes',
+    ...{ subject: 'The payload of a variant of a strategy of the flag', at: '/variants/#/payload/value' },
+    sizesOf: payloadSizes,
+  },
+  {
+    ...{ limit: 'titleLength', subject: 'The title of a strategy of the flag', at: '/title' },
+    sizesOf: ({ title }) => title?.length ?? 0,
+  },
+  {
+    ...{ limit: 'parameters', subject: A_STRATEGY, at: '/parameters' },
+    sizesOf: ({ parameters }) => namesIn(parameters),
+  },
+  {
+    ...{ limit: 'parameterBytes', subject: A_STRATEGY, at: '/parameters' },
+    sizesOf: ({ parameters }) => jsonSize(parameters),
+  },
+  { limit: 'strategyBytes', subject: A_STRATEGY, at: '', sizesOf: jsonSize },
+];
+
+function payloadSizes({ variants }: Pick<FlagEnvironment, 'variants'>): readonly number[] {
+  return variants.map(({ payload }) => (payload === undefined ? 0 : Buffer.byteLength(payload.value)));
 }
 
-/** Microseconds at worst, with the segments as they are. A disabled strategy counts: it is switched on without a look at it. */
-export function worstCost({ directory }: World, strategy: Strategy): number {
-  let { worst } = strategyCost(strategy);
-  for (const id of strategy.segments) {
-    const segment = directory.segments.get(id);
-    if (segment !== undefined) worst += segmentCost(segment).worst;
+/** The first row in which `after` has grown beyond the limit. `before` is null for what is new. */
+function beyond<Part>(
+  rows: readonly Row<Part>[],
+  limits: GrowthLimits,
+  before: Part | null,
+  after: Part,
+  place: string,
+): Excess | null {
+  for (const row of rows) {
+    const max = limits[row.limit];
+    const sizes = row.sizesOf(after);
+    if (typeof sizes === 'number') {
+      if (sizes <= max) continue;
+      if (before === null || sizes > Number(row.sizesOf(before))) return excessOf(row, place, sizes, max);
+    } else if (sizes.some((size) => size > max)) {
+      const known = before === null ? [] : [row.sizesOf(before)].flat();
+      const at = grownBeyond(known, sizes, max);
+      if (at !== null)
+        return excessOf({ ...row, at: row.at.replace('#', String(at)) }, place, sizes[at]!, max);
+    }
   }
-  return Math.ceil(worst);
+  return null;
+}
+
+/** The place of a size that has grown: the largest is compared with what was the largest, the next with the next. */
+function grownBeyond(before: readonly number[], after: readonly number[], max: number): number | null {
+  const known = before.toSorted((a, b) => b - a);
+  const order = [...after.keys()].sort((a, b) => after[b]! - after[a]!);
+  const rank = order.findIndex((at, index) => after[at]! > max && after[at]! > (known[index] ?? 0));
+  return order[rank] ?? null;
+}
+
+function excessOf(
+  { limit, subject, at }: Omit<Row<never>, 'sizesOf'>,
+  place: string,
+  size: number,
+  max: number,
+): Excess {
+  const { unit, setting } = GROWTH_LIMITS[limit];
+  return { message: `${subject} ${place} would have ${size} ${unit}; the limit is ${max} (${setting}).`, at };
 }
 
 /** Names of fields, at any depth. Each different one costs more to decode than its bytes. */
@@ -76,305 +197,34 @@ function namesIn(value: unknown): number {
   return names;
 }
 
-class GrowthCheck {
-  readonly #world: World;
-  readonly #limits: GrowthLimits;
-  /** By what the parts belong to: tags by the flag, strategies by the flag and the environment. */
-  #counts: Map<string, PartCount> | null = null;
-  /** Strategies as they are before the decision, by id, for the flags and environments that get some. */
-  #strategies: Map<string, ReadonlyMap<string, Strategy>> | null = null;
-
-  constructor(world: World, limits: GrowthLimits) {
-    this.#world = world;
-    this.#limits = limits;
-  }
-
-  look(event: FlagEvent): Outgrowth | null {
-    switch (event.type) {
-      case 'feature-created':
-        return this.#newFlag(event);
-      case 'feature-metadata-updated':
-        return this.#description(event, event.preData.description, event.data.description);
-      case 'feature-tagged':
-        return this.#countTags(event, 1);
-      case 'feature-untagged':
-        return this.#countTags(event, -1);
-      case 'feature-strategy-add':
-        this.#countStrategies(event, 1);
-        this.#countCost(event, null, event.data);
-        return this.#strategy(event, this.#strategyBefore(event, event.data.id), event.data);
-      case 'feature-strategy-remove':
-        this.#countCost(event, event.preData, null);
-        return this.#countStrategies(event, -1);
-      case 'feature-strategy-update':
-        this.#countCost(event, event.preData, event.data);
-        return this.#strategy(event, event.preData, event.data);
-      case 'feature-variants-updated':
-        return this.#variants(event, this.#projectEnvironments(event), event.data.variants);
-      case 'feature-environment-variants-updated':
-        return this.#variants(event, [event.environment], event.data.variants);
-      default:
-        return null;
-    }
-  }
-
-  /** Checks what only the whole decision shows: a rollback may take strategies away and add others. */
-  lookAtCounts(): Outgrowth | null {
-    if (this.#counts === null) return null;
-    for (const count of this.#counts.values()) {
-      const found = this.#beyond(count);
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  #beyond({ limit, subject, at, before, after }: Growth): Outgrowth | null {
-    const max = this.#limits[limit];
-    if (after <= max || after <= before) return null;
-    const { unit, setting } = GROWTH_LIMITS[limit];
-    return { message: `${subject} would have ${after} ${unit}; the limit is ${max} (${setting}).`, at };
-  }
-
-  #newFlag(event: Extract<FlagEvent, { type: 'feature-created' }>): Outgrowth | null {
-    const { environments = [] } = event.hidden ?? {};
-    for (const { name, variants } of environments) {
-      const found = this.#variants(event, [name], variants);
-      if (found !== null) return found;
-    }
-    return this.#description(event, null, event.data.description);
-  }
-
-  #description(event: FlagEvent, before: string | null, after: string | null): Outgrowth | null {
-    const subject = `The description of the flag "${event.featureName}"`;
-    return this.#beyond({
-      limit: 'descriptionLength',
-      subject,
-      at: '/description',
-      ...lengths(before, after),
-    });
-  }
-
-  #countTags(event: FlagEvent, change: 1 | -1): null {
-    const before = this.#flag(event)?.tags.length ?? 0;
-    const subject = `The flag "${event.featureName}"`;
-    this.#count(event.featureName, { limit: 'tags', subject, at: '', before, after: before }, change);
-    return null;
-  }
-
-  #countStrategies(event: FlagEvent & { readonly environment: string }, change: 1 | -1): null {
-    const before = this.#strategiesBefore(event).size;
-    const subject = `The flag ${inEnvironment(event)}`;
-    this.#count(keyOf(event), { limit: 'strategies', subject, at: '', before, after: before }, change);
-    return null;
-  }
-
-  #countCost(
-    event: FlagEvent & { readonly environment: string },
-    before: Strategy | null,
-    after: Strategy | null,
-  ): void {
-    const world = this.#world;
-    const change =
-      (after === null ? 0 : worstCost(world, after)) - (before === null ? 0 : worstCost(world, before));
-    if (change === 0) return;
-    let known = 0;
-    for (const one of this.#strategiesBefore(event).values()) known += worstCost(world, one);
-    const subject = `The flag ${inEnvironment(event)}`;
-    this.#count(
-      `${keyOf(event)} cost`,
-      { limit: 'evaluationCost', subject, at: '', before: known, after: known },
-      change,
-    );
-  }
-
-  #count(key: string, initial: PartCount, change: number): void {
-    this.#counts ??= new Map();
-    const known = this.#counts.get(key);
-    if (known === undefined) this.#counts.set(key, { ...initial, after: initial.after + change });
-    else known.after += change;
-  }
-
-  /** `before` is undefined for a strategy that is new. */
-  #strategy(
-    event: FlagEvent & { readonly environment: string },
-    before: Strategy | undefined,
-    after: Strategy,
-  ): Outgrowth | null {
-    if (this.#isSmall(event, after)) return null;
-    const subject = aStrategyOf(event);
-    const parts = (limit: 'constraints' | 'segments' | 'variants'): Outgrowth | null =>
-      this.#beyond({
-        ...{ limit, subject, at: `/${limit}` },
-        ...{ before: before?.[limit].length ?? 0, after: after[limit].length },
-      });
-    return (
-      parts('constraints') ??
-      this.#values(event, before?.constraints ?? [], after.constraints) ??
-      parts('segments') ??
-      parts('variants') ??
-      this.#payloads(subject, before?.variants ?? [], after.variants, '/variants') ??
-      this.#beyond({
-        limit: 'titleLength',
-        subject: `The title of a${subject.slice(1)}`,
-        at: '/title',
-        ...lengths(before?.title ?? null, after.title),
-      }) ??
-      this.#beyond({
-        ...{ limit: 'parameters', subject, at: '/parameters' },
-        ...{ before: namesIn(before?.parameters), after: namesIn(after.parameters) },
-      }) ??
-      this.#jsonBytes('parameterBytes', '/parameters', subject, [before?.parameters, after.parameters]) ??
-      this.#jsonBytes('strategyBytes', '', subject, [before, after])
-    );
-  }
-
-  /** Whether no limit is in reach, as for nearly all strategies: what the rest takes shows in each change. */
-  #isSmall(event: InEnvironment & FlagEvent, after: Strategy): boolean {
-    const limits = this.#limits;
-    const { constraints, parameters, segments, title, variants } = after;
-    const bytesMax = Math.min(limits.parameterBytes, limits.strategyBytes, limits.payloadBytes);
-    return (
-      constraints.length <= limits.constraints &&
-      constraints.every(({ values }) => values.length <= limits.values) &&
-      segments.length <= limits.segments &&
-      variants.length <= limits.variants &&
-      (title?.length ?? 0) <= limits.titleLength &&
-      namesIn(parameters) <= limits.parameters &&
-      this.#sizeMax(event, after) <= bytesMax
-    );
-  }
-
-  /** No fewer bytes than the strategy takes as JSON. Of two versions, only what differs is measured. */
-  #sizeMax(event: InEnvironment & FlagEvent, after: Strategy): number {
-    const record = this.#record(event);
-    const strategies = record === undefined ? [] : environmentOf(record.flag, event.environment).strategies;
-    const before = strategies.find(({ id }) => id === after.id);
-    if (record === undefined || before === undefined) return jsonSize(after);
-    return record.jsonBytesMax + jsonGrowth(before, after);
-  }
-
-  #values(
-    event: InEnvironment,
-    before: readonly Constraint[],
-    after: readonly Constraint[],
-  ): Outgrowth | null {
-    if (before === after) return null;
-    const sizes = (constraints: readonly Constraint[]): Measured[] =>
-      constraints.map(({ values }, index) => ({ at: `/constraints/${index}/values`, size: values.length }));
-    const subject = `A constraint in a strategy of the flag ${inEnvironment(event)}`;
-    return this.#largest('values', subject, sizes(before), sizes(after));
-  }
-
-  #payloads(
-    subject: string,
-    before: readonly Variant[],
-    after: readonly Variant[],
-    at: string,
-  ): Outgrowth | null {
-    if (before === after) return null;
-    const sizes = (variants: readonly Variant[]): Measured[] =>
-      variants.map(({ payload }, index) => ({
-        at: `${at}/${index}/payload/value`,
-        size: payload === undefined ? 0 : Buffer.byteLength(payload.value),
-      }));
-    const whose = `The payload of a variant of ${subject.slice(0, 1).toLowerCase()}${subject.slice(1)}`;
-    return this.#largest('payloadBytes', whose, sizes(before), sizes(after));
-  }
-
-  /** The largest is compared with what was the largest, the next with the next. */
-  #largest(
-    limit: GrowthLimitName,
-    subject: string,
-    before: readonly Measured[],
-    after: readonly Measured[],
-  ): Outgrowth | null {
-    const large = (sizes: readonly Measured[]): Measured[] =>
-      sizes.filter(({ size }) => size > this.#limits[limit]).sort((a, b) => b.size - a.size);
-    const was = large(before);
-    for (const [index, { at, size }] of large(after).entries()) {
-      const found = this.#beyond({ limit, subject, at, before: was[index]?.size ?? 0, after: size });
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  /** Makes the JSON only of what could be beyond the limit. */
-  #jsonBytes(
-    limit: 'parameterBytes' | 'strategyBytes',
-    at: string,
-    subject: string,
-    [before = null, after]: readonly [unknown, unknown],
-  ): Outgrowth | null {
-    if (before === after || jsonSize(after) <= this.#limits[limit]) return null;
-    const bytes = jsonBytes(after);
-    if (bytes <= this.#limits[limit]) return null;
-    return this.#beyond({ limit, subject, at, before: jsonBytes(before), after: bytes });
-  }
-
-  #variants(
-    event: FlagEvent,
-    environments: readonly string[],
-    variants: readonly Variant[],
-  ): Outgrowth | null {
-    const flag = this.#flag(event);
-    for (const environment of environments) {
-      const before = flag === undefined ? [] : environmentOf(flag, environment).variants;
-      const subject = `The flag ${inEnvironment({ featureName: event.featureName, environment })}`;
-      const counts = { before: before.length, after: variants.length };
-      const found =
-        this.#beyond({ limit: 'variants', subject, at: '', ...counts }) ??
-        this.#payloads(subject, before, variants, '');
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  #flag(event: FlagEvent): Flag | undefined {
-    return this.#record(event)?.flag;
-  }
-
-  #record({ project, featureName }: FlagEvent): FlagRecord | undefined {
-    return this.#world.projects.get(project)?.flags.get(featureName);
-  }
-
-  #projectEnvironments({ project }: FlagEvent): readonly string[] {
-    return this.#world.projects.get(project)?.settings.environments ?? [];
-  }
-
-  #strategyBefore(event: FlagEvent & { readonly environment: string }, id: string): Strategy | undefined {
-    return this.#strategiesBefore(event).get(id);
-  }
-
-  #strategiesBefore(event: FlagEvent & { readonly environment: string }): ReadonlyMap<string, Strategy> {
-    const key = keyOf(event);
-    this.#strategies ??= new Map();
-    let known = this.#strategies.get(key);
-    if (known === undefined) {
-      const flag = this.#flag(event);
-      const strategies = flag === undefined ? [] : environmentOf(flag, event.environment).strategies;
-      known = new Map(strategies.map((strategy) => [strategy.id, strategy]));
-      this.#strategies.set(key, known);
-    }
-    return known;
-  }
+/** Refuses growth of a flag beyond FLAG_BYTES_MAX. `before` is null for a flag that is new. */
+export function refuseLargeFlag(
+  { directory }: World,
+  before: FlagRecord | null,
+  after: FlagRecord,
+): Refusal | null {
+  // Nearly all flags are so far from their bound that they need not be measured.
+  const segments = inlinedIn(directory, after.flag);
+  if (after.jsonBytesMax + segments <= FLAG_BYTES_MAX) return null;
+  const bytes = jsonSize(after.flag) + segments;
+  if (bytes <= FLAG_BYTES_MAX) return null;
+  if (before !== null && bytes <= jsonSize(before.flag) + inlinedIn(directory, before.flag)) return null;
+  const withSegments = segments === 0 ? '' : ' with its segments';
+  return refuse(
+    'PayloadTooLargeError',
+    `The flag "${after.flag.name}"${withSegments} would take ${kibibytes(bytes)} KiB as JSON; a flag may take ${kibibytes(FLAG_BYTES_MAX)} KiB. Make its payloads, parameters and lists of values shorter, or keep them elsewhere and name them here.`,
+  );
 }
 
-interface InEnvironment {
-  readonly featureName: string;
-  readonly environment: string;
+/** Bytes of the segments that are inlined for applications, in the environment where they are most. */
+function inlinedIn({ segments: all }: World['directory'], flag: Flag): number {
+  let most = 0;
+  for (const { strategies } of flag.environments) {
+    let bytes = 0;
+    for (const { segments } of strategies) bytes += inlinedBytes(all, segments);
+    most = Math.max(most, bytes);
+  }
+  return most;
 }
 
-/** No name of an environment or a flag has a slash. */
-const keyOf = ({ featureName, environment }: InEnvironment): string => `${featureName}/${environment}`;
-
-const inEnvironment = ({ featureName, environment }: InEnvironment): string =>
-  `"${featureName}" in the environment "${environment}"`;
-
-const aStrategyOf = (where: InEnvironment): string => `A strategy of the flag ${inEnvironment(where)}`;
-
-const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-
-const lengths = (before: string | null, after: string | null): Pick<Growth, 'before' | 'after'> => ({
-  before: before?.length ?? 0,
-  after: after?.length ?? 0,
-});
+const kibibytes = (bytes: number): number => Math.ceil(bytes / 1024);

@@ -4,6 +4,7 @@
  * the recovered state differ from the live one. Functions here read only own keys, so nothing inherited is read or
  * copied.
  */
+import { growthIn, type SizeUnit } from './growth.ts';
 import { pointerToken } from './json-pointer.ts';
 
 export type JsonValue = null | boolean | number | string | JsonArray | JsonObject;
@@ -55,7 +56,7 @@ export function cloneJson<T extends JsonValue>(value: T): T {
 export interface JsonMeasure {
   /** The nesting depth: 0 for a scalar, 1 for an array or object of scalars. */
   readonly depth: number;
-  /** Bytes of the JSON text, and one more for each list and object that is not empty. */
+  /** Bytes of the JSON text. */
   readonly size: number;
 }
 
@@ -68,41 +69,26 @@ export function measureJson(value: unknown): JsonMeasure {
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return stringSize(value);
   if (typeof value !== 'object' || value === null) return scalarSize(value);
-  let size = BRACKETS_SIZE;
+  let size = 0;
   if (Array.isArray(value)) {
-    for (const item of value) size += jsonSize(item) + ITEM_SIZE;
-    return size;
+    for (const item of value) size += jsonSize(item);
+    return size + frameSize(value.length);
   }
-  for (const key in value) size += fieldSize(value as JsonObject, key);
-  return size;
+  let count = 0;
+  for (const key in value) {
+    count += 1;
+    size += fieldSize(value as JsonObject, key);
+  }
+  return size + frameSize(count);
 }
 
-function fieldSize(fields: JsonObject, key: string): number {
+function fieldSize(fields: Readonly<Record<string, unknown>>, key: string): number {
   return jsonSize(fields[key]) + nameSize(key);
 }
 
-/** By how much `after` is larger than `before`. Skips what both share, as two versions of one thing do. */
+/** By how much `after` is larger than `before`: the difference of their sizes. */
 export function jsonGrowth(before: unknown, after: unknown): number {
-  if (before === after) return 0;
-  if (isJsonArray(before) && isJsonArray(after)) return listGrowth(before, after);
-  if (!isJsonObject(before) || !isJsonObject(after)) return jsonSize(after) - jsonSize(before);
-  let growth = 0;
-  for (const key in after) {
-    growth += Object.hasOwn(before, key) ? jsonGrowth(before[key], after[key]) : fieldSize(after, key);
-  }
-  for (const key in before) if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key);
-  return growth;
-}
-
-/** Skips what both lists begin with: most changes add an item. */
-function listGrowth(before: JsonArray, after: JsonArray): number {
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start += 1;
-  let growth = 0;
-  for (let at = start; at < after.length; at += 1) growth += jsonSize(after[at]) + ITEM_SIZE;
-  for (let at = start; at < before.length; at += 1) growth -= jsonSize(before[at]) + ITEM_SIZE;
-  return growth;
+  return growthIn(JSON_BYTES, before, after);
 }
 
 /** How many values there are in `value`, itself and the names of fields included, as the journal counts them. */
@@ -143,10 +129,16 @@ function isWellFormed(text: string): boolean {
 const scalarSize = (value: unknown): number =>
   typeof value === 'number' ? String(value).length : value === false ? 5 : 4;
 
-/** The brackets of a list or an object. */
-const BRACKETS_SIZE = 2;
-/** The comma that an item takes beside its value. */
-const ITEM_SIZE = 1;
+/** The brackets of a list or an object, and the commas in it. */
+const frameSize = (count: number): number => 2 + (count > 1 ? count - 1 : 0);
+
+const JSON_BYTES: SizeUnit = {
+  sizeOf: jsonSize,
+  listSize: frameSize,
+  objectSize: frameSize,
+  fieldSize,
+};
+
 /** Up to this length a loop is quicker than the start of a regular expression. */
 const LOOPED_LENGTH_MAX = 40;
 /** Characters that JSON writes as one byte each. */
@@ -191,8 +183,8 @@ function isPlainText(text: string): boolean {
   return true;
 }
 
-/** With its quotes, a colon and a comma. */
-const nameSize = (key: string): number => stringSize(key) + 2;
+/** With its quotes and a colon. */
+const nameSize = (key: string): number => stringSize(key) + 1;
 
 /** The path is a linked list towards the root, and becomes text only when there is a fault. */
 interface Step {
@@ -227,7 +219,6 @@ class StorableWalk implements JsonMeasure {
 
   #issueInside(value: object, depth: number, at: Step | null): StorableIssue | null {
     if (depth >= JSON_DEPTH_MAX) return issue(at, TOO_DEEP);
-    this.size += BRACKETS_SIZE;
     if (depth >= this.depth) this.depth = depth + 1;
     return Array.isArray(value)
       ? this.#issueInItems(value, depth, at)
@@ -235,7 +226,7 @@ class StorableWalk implements JsonMeasure {
   }
 
   #issueInItems(items: readonly unknown[], depth: number, at: Step | null): StorableIssue | null {
-    this.size += ITEM_SIZE * items.length;
+    this.size += frameSize(items.length);
     for (let index = 0; index < items.length; index++) {
       const item = items[index];
       const found = this.#passes(item) ? null : this.issueIn(item, depth + 1, { key: index, parent: at });
@@ -247,7 +238,9 @@ class StorableWalk implements JsonMeasure {
   #issueInFields(fields: object, depth: number, at: Step | null): StorableIssue | null {
     const prototype: unknown = Object.getPrototypeOf(fields);
     if (prototype !== Object.prototype && prototype !== null) return issue(at, NOT_PLAIN);
-    for (const key of Object.keys(fields)) {
+    const keys = Object.keys(fields);
+    this.size += frameSize(keys.length);
+    for (const key of keys) {
       if (key === '__proto__') return issue({ key, parent: at }, PROTO_KEY);
       if (!isWellFormed(key)) return issue(at, LONE_SURROGATE_KEY);
       this.size += nameSize(key);

@@ -6,7 +6,8 @@
  *
  * A value must be JSON. Two versions of a thing share most of it, so `memoryGrowth` skips what they share.
  */
-import { isJsonArray, isJsonObject, type JsonObject } from './json.ts';
+import { growthIn, type SizeUnit } from './growth.ts';
+import { isJsonArray, type JsonObject } from './json.ts';
 
 const SLOT_BYTES = 8;
 const ARRAY_BYTES = 48;
@@ -42,7 +43,7 @@ export function itemSize(value: unknown): number {
 
 /** By how many bytes `after` is larger than `before`: the difference of their sizes. */
 export function memoryGrowth(before: unknown, after: unknown): number {
-  return growthOf(before, after, false);
+  return growthIn(MEMORY, before, after);
 }
 
 function sizeOf(value: unknown, isFreeForm: boolean): number {
@@ -50,7 +51,7 @@ function sizeOf(value: unknown, isFreeForm: boolean): number {
   if (typeof value === 'number') return (value | 0) === value ? 0 : NUMBER_BYTES;
   if (typeof value !== 'object' || value === null) return 0;
   if (isJsonArray(value)) {
-    let size = ARRAY_BYTES + SLOT_BYTES * value.length;
+    let size = listSize(value.length);
     for (const item of value) size += sizeOf(item, isFreeForm);
     return size;
   }
@@ -64,12 +65,14 @@ function sizeOf(value: unknown, isFreeForm: boolean): number {
   return size + objectSize(count, isFreeForm);
 }
 
+const listSize = (length: number): number => ARRAY_BYTES + SLOT_BYTES * length;
+
 function objectSize(fieldCount: number, isFreeForm: boolean): number {
   const list = fieldCount <= FIELDS_WITHIN ? 0 : FIELD_LIST_BYTES + SLOT_BYTES * (fieldCount - FIELDS_WITHIN);
   return OBJECT_BYTES + list + (isFreeForm ? FREE_FORM_OBJECT_BYTES : 0);
 }
 
-function fieldSize(fields: JsonObject, key: string, isFreeForm: boolean): number {
+function fieldSize(fields: Readonly<Record<string, unknown>>, key: string, isFreeForm: boolean): number {
   const own = isFreeForm && !COMMON_FIELDS.has(key) ? FREE_FORM_FIELD_BYTES + stringSize(key) : 0;
   return own + sizeOf(fields[key], isFreeForm || key === FREE_FORM_FIELD);
 }
@@ -92,48 +95,4 @@ function isOfOneByteCharacters(text: string): boolean {
   return true;
 }
 
-function growthOf(before: unknown, after: unknown, isFreeForm: boolean): number {
-  if (before === after) return 0;
-  if (isJsonArray(before) && isJsonArray(after)) return listGrowth(before, after, isFreeForm);
-  if (isJsonObject(before) && isJsonObject(after)) return objectGrowth(before, after, isFreeForm);
-  return sizeOf(after, isFreeForm) - sizeOf(before, isFreeForm);
-}
-
-/** Skips what both have at their ends: most changes add, replace or remove one item. */
-function listGrowth(before: readonly unknown[], after: readonly unknown[], isFreeForm: boolean): number {
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  let growth = SLOT_BYTES * (after.length - before.length);
-  if (before.length === after.length) {
-    for (let at = start; at < after.length - end; at += 1)
-      growth += growthOf(before[at], after[at], isFreeForm);
-    return growth;
-  }
-  for (let at = start; at < after.length - end; at += 1) growth += sizeOf(after[at], isFreeForm);
-  for (let at = start; at < before.length - end; at += 1) growth -= sizeOf(before[at], isFreeForm);
-  return growth;
-}
-
-function objectGrowth(before: JsonObject, after: JsonObject, isFreeForm: boolean): number {
-  let growth = 0;
-  let come = 0;
-  let shared = 0;
-  for (const key in after) {
-    come += 1;
-    // JSON has no undefined, so an equal value is that of a field which both have. Most are equal.
-    const isSame = before[key] === after[key];
-    if (isSame || Object.hasOwn(before, key)) {
-      shared += 1;
-      if (!isSame) growth += growthOf(before[key], after[key], isFreeForm || key === FREE_FORM_FIELD);
-    } else growth += fieldSize(after, key, isFreeForm);
-  }
-  let gone = 0;
-  for (const _ in before) gone += 1;
-  if (gone > shared) {
-    for (const key in before) if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key, isFreeForm);
-  }
-  return gone === come ? growth : growth + objectSize(come, isFreeForm) - objectSize(gone, isFreeForm);
-}
+const MEMORY: SizeUnit = { sizeOf, listSize, objectSize, fieldSize, freeFormField: FREE_FORM_FIELD };

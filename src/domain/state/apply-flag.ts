@@ -22,7 +22,6 @@ import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
-import { keepServedSizes } from './served-bytes.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectIn } from './world.ts';
 
@@ -94,11 +93,8 @@ function noteChange(
   if (environment === null) return noteFlag(draft, before, after);
   const isSwitch = type === 'feature-environment-enabled' || type === 'feature-environment-disabled';
   // The first change of a flag in an environment makes an entry for it.
-  if (isSwitch && before.environments.length === after.environments.length) {
-    keepServedSizes(before.environments, after.environments);
-    return 0;
-  }
-  keepDerived(draft, before, after);
+  if (!isSwitch || before.environments.length !== after.environments.length)
+    keepDerived(draft, before, after);
   return 0;
 }
 

@@ -243,7 +243,6 @@ function dropProject({ draft, directory, project, stamp }: Touched): void {
   forgetFavorite(draft, 'projects', settings.id);
   if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(draft, settings.id);
   draft.projects = draft.projects.without(settings.id, edit);
-  draft.served = draft.served.withoutProject(settings.id, edit);
   directory.accessRevision = stamp.id;
 }
 

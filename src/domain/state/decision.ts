@@ -5,6 +5,7 @@
 import type { GrowthLimits } from '../flags/growth-limits.ts';
 import type { DomainEvent } from './events.ts';
 import type { Refusal } from './refusal.ts';
+import type { World } from './world.ts';
 
 export type Decision = readonly DomainEvent[] | Refusal;
 
@@ -30,8 +31,17 @@ export interface DecideContext {
   readonly limits: GrowthLimits;
   /** The bytes of memory that the state may take. */
   readonly memoryBudgetBytes: number;
+  /** Id of the first event to be recorded. */
+  readonly nextId: number;
   /** A fresh UUID. */
   newId(): string;
+}
+
+/** A decision that keeps all limits. */
+export interface Kept {
+  readonly events: readonly DomainEvent[];
+  /** The state after the events; null where nobody had to make it to see that they keep the limits. */
+  readonly after: World | null;
 }
 
 /** The state is already as requested. The response is a success, and nothing is recorded. */

@@ -7,10 +7,8 @@ import type { DomainEvent, KindEvent } from './events.ts';
 
 /** The effects of events of one type, for code that looks at decided or recorded events without applying them. */
 interface EventRow {
-  /** The things that may become larger: parts of a flag, or documents that show flags. Limits are looked at for no other types. */
-  readonly grows?: readonly ('flag' | 'documents')[];
-  /** The change of the number of flags that a project has outside its archive. */
-  readonly flags?: 1 | -1;
+  /** False where limits are not looked at: nothing becomes larger, or never so that it may be refused. */
+  readonly grows?: false;
   /**
    * The things that change beside the flag that it names: the flags of an environment or a project, those that use a segment, the parent
    * or child of a flag, or a project without its flags.
@@ -23,20 +21,20 @@ const UNRECORDED = null;
 
 const EVENTS = {
   'application-created': UNRECORDED,
-  'feature-created': { grows: ['flag', 'documents'], flags: 1 },
-  'feature-deleted': {},
+  'feature-created': {},
+  'feature-deleted': { grows: false },
   'feature-updated': UNRECORDED,
-  'feature-metadata-updated': { grows: ['flag', 'documents'] },
-  'feature-variants-updated': { grows: ['flag', 'documents'] },
-  'feature-environment-variants-updated': { grows: ['flag', 'documents'] },
-  'feature-project-change': { grows: ['documents'] },
-  'feature-archived': { flags: -1 },
-  'feature-revived': { grows: ['documents'], flags: 1 },
+  'feature-metadata-updated': {},
+  'feature-variants-updated': {},
+  'feature-environment-variants-updated': {},
+  'feature-project-change': {},
+  'feature-archived': { grows: false },
+  'feature-revived': {},
   'feature-import': UNRECORDED,
-  'feature-tagged': { grows: ['flag'] },
+  'feature-tagged': {},
   'feature-tag-import': UNRECORDED,
-  'feature-strategy-update': { grows: ['flag', 'documents'] },
-  'feature-strategy-add': { grows: ['flag', 'documents'] },
+  'feature-strategy-update': {},
+  'feature-strategy-add': {},
   'feature-strategy-remove': {},
   'feature-type-updated': UNRECORDED,
   'feature-completed': {},
@@ -47,8 +45,8 @@ const EVENTS = {
   'feature-stale-on': {},
   'feature-stale-off': {},
   'drop-features': UNRECORDED,
-  'feature-environment-enabled': {},
-  'feature-environment-disabled': {},
+  'feature-environment-enabled': { grows: false },
+  'feature-environment-disabled': { grows: false },
   'strategy-created': {},
   'strategy-deleted': {},
   'strategy-deprecated': {},
@@ -67,7 +65,7 @@ const EVENTS = {
   'project-access-updated': UNRECORDED,
   'project-created': { reaches: 'project settings' },
   'project-updated': { reaches: 'project settings' },
-  'project-deleted': { reaches: 'project' },
+  'project-deleted': { grows: false, reaches: 'project' },
   'project-import': UNRECORDED,
   'project-user-added': {},
   'project-user-removed': {},
@@ -99,9 +97,9 @@ const EVENTS = {
   'environment-import': UNRECORDED,
   'environment-created': { reaches: 'environment' },
   'environment-updated': { reaches: 'environment' },
-  'environment-deleted': { reaches: 'environment' },
+  'environment-deleted': { grows: false, reaches: 'environment' },
   'segment-created': { reaches: 'segment' },
-  'segment-updated': { grows: ['documents'], reaches: 'segment' },
+  'segment-updated': { reaches: 'segment' },
   'segment-deleted': { reaches: 'segment' },
   'group-created': {},
   'group-updated': {},
@@ -147,14 +145,14 @@ const EVENTS = {
   'service-account-deleted': {},
   'service-account-updated': {},
   'feature-potentially-stale-on': {},
-  'feature-dependency-added': { grows: ['documents'], reaches: 'other flag' },
+  'feature-dependency-added': { reaches: 'other flag' },
   'feature-dependency-removed': { reaches: 'other flag' },
   'feature-dependencies-removed': { reaches: 'other flag' },
   'banner-created': UNRECORDED,
   'banner-updated': UNRECORDED,
   'banner-deleted': UNRECORDED,
   'project-environment-added': { reaches: 'project' },
-  'project-environment-removed': { reaches: 'project' },
+  'project-environment-removed': { grows: false, reaches: 'project' },
   'default-strategy-updated': {},
   'segment-import': UNRECORDED,
   'signal-endpoint-created': UNRECORDED,

@@ -4,7 +4,7 @@
  * code that puts a flag into the state, or takes one out, calls it.
  */
 import { environmentOf, type Flag } from '../flags/flag.ts';
-import type { Strategy } from '../flags/strategy.ts';
+import { exchanged, type Strategy } from '../flags/strategy.ts';
 import type { ReferenceKind } from '../kinds/kind.ts';
 import { type Edit, PersistentMap } from '../value/persistent-map.ts';
 
@@ -150,23 +150,16 @@ function shareReferences(before: readonly Strategy[], after: readonly Strategy[]
   return true;
 }
 
-/**
- * The strategies that only `before` has, and those that only `after` has. What both share at the start and at the end of
- * a list is skipped: a change of very many events would otherwise look at the whole list for each of them.
- */
+/** The exchanged strategies of all environments. */
 function exchangedStrategies(before: Flag | null, after: Flag | null): [Strategy[], Strategy[]] {
   const [gone, come]: [Strategy[], Strategy[]] = [[], []];
   const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
   for (const name of new Set(names)) {
     const [old, fresh] = [strategiesIn(before, name), strategiesIn(after, name)];
     if (old === fresh) continue;
-    const shorter = Math.min(old.length, fresh.length);
-    let start = 0;
-    while (start < shorter && old[start] === fresh[start]) start += 1;
-    let end = 0;
-    while (end < shorter - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
-    gone.push(...old.slice(start, old.length - end));
-    come.push(...fresh.slice(start, fresh.length - end));
+    const [left, added] = exchanged(old, fresh);
+    gone.push(...left);
+    come.push(...added);
   }
   return [gone, come];
 }

@@ -1,24 +1,34 @@
 /**
- * How many bytes the flags of each project take in each environment as SDKs get them, kept up to date with every change, so that
- * the size of a document is known before it is built. Derived, so it is in no snapshot. Archived flags count nothing.
+ * Bytes of the flags of each project in each environment, as SDKs get them: JSON with its escapes, texts for parameters. Kept up to date
+ * with every change, so that the size of a document is known before it is built, and never fewer than SDKs get: fields that are left out
+ * where they are empty count all the same, and so do disabled strategies, because enabling one must not fail. Derived, so it is in no
+ * snapshot. Archived flags count nothing.
  */
-import type { Flag, FlagEnvironment } from '../flags/flag.ts';
-import type { Strategy } from '../flags/strategy.ts';
-import type { Variant } from '../flags/variant.ts';
+import type { Flag } from '../flags/flag.ts';
+import { exchanged, type Strategy } from '../flags/strategy.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Segment } from '../kinds/segment.ts';
 import { type Edit, PersistentMap } from '../value/persistent-map.ts';
-import {
-  environmentBytes,
-  metadataBytes,
-  metadataGrowth,
-  NO_DEPENDENCIES,
-  segmentBytes,
-  strategiesGrowth,
-} from './served-size.ts';
+
+/**
+ * Bytes of the flags in one document for SDKs. A document takes three times its size while it is made: as texts, as blocks and as
+ * a body. The largest real ones take a twentieth of it.
+ */
+export const SDK_DOCUMENT_BYTES_MAX = 32 * 2 ** 20;
 
 /** The key of the sums over all projects; no project has this id. */
 const ALL = '*';
+
+/** Names of the fields around those that are measured, with numbers and booleans of their greatest length. */
+const FLAG_FRAME =
+  '{"name":,"type":,"enabled":false,"project":,"stale":false,"impressionData":false,"description":,"strategies":[],"variants":[],"dependencies":},'
+    .length;
+const MEASURED = ['name', 'type', 'project', 'description', 'dependencies'] as const;
+/** A number of its greatest length in place of one, and fields that SDKs do not get. */
+const STRATEGY_FRAME = '-9007199254740991'.length - '"id":,"disabled":,'.length;
+const SEGMENT_FRAME = '{"id":9007199254740991,"name":,"constraints":},'.length;
+/** Quotes around a parameter. */
+const QUOTES = 2;
 
 /** Bytes that flags have in an environment beside their metadata. */
 interface Share {
@@ -28,58 +38,35 @@ interface Share {
   readonly segments: PersistentMap<number, number>;
 }
 
-interface Scope {
-  /** Bytes of the metadata of all flags, which the document of each environment has. */
-  readonly metadata: number;
-  /** Bytes of the dependencies, which are among them. */
-  readonly dependencies: number;
-  readonly shares: PersistentMap<string, Share>;
-}
-
-/** Larger ones are measured once and remembered: to measure a flag of 128 KiB takes 0.3 ms, and a change of many has 1,000. */
-const SMALL_BYTES_MAX = 4 * 1024;
-
-/** A change by more than that may have made a flag large. */
-const NOTED_BYTES_MIN = SMALL_BYTES_MAX / 8;
-
-type Environments = readonly FlagEnvironment[];
-const NO_ENVIRONMENTS: Environments = [];
-const NO_STRATEGIES: readonly Strategy[] = [];
-const NO_VARIANTS: readonly Variant[] = [];
+const NO_SHARE: Share = { bytes: 0, segments: PersistentMap.empty() };
+const NOTHING: readonly never[] = [];
 
 export class ServedBytes {
-  #scopes = PersistentMap.empty<string, Scope>();
-  #edit: Edit = {};
+  /** By project, or ALL: bytes of the metadata of all flags, which the document of each environment has. */
+  #metadata = PersistentMap.empty<string, number>();
+  /** By project, or ALL, and environment. */
+  #shares = PersistentMap.empty<string, Share>();
 
   /** The bytes after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
   replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): ServedBytes {
     const old = before?.archivedAt === null ? before : null;
     const fresh = after?.archivedAt === null ? after : null;
     if (old === fresh) return this;
-    const next = this.#next(edit);
+    const next = this.#next();
     if (old === null || fresh === null || old.project !== fresh.project) {
-      if (old !== null) next.#exchange(old.project, old, null);
-      if (fresh !== null) next.#exchange(fresh.project, null, fresh);
-    } else next.#exchange(fresh.project, old, fresh);
+      if (old !== null) next.#exchange(old.project, [old, null], edit);
+      if (fresh !== null) next.#exchange(fresh.project, [null, fresh], edit);
+    } else next.#exchange(fresh.project, [old, fresh], edit);
     return next;
   }
 
   /** The bytes when all flags of the project have lost what they have in the environment. */
   withoutEnvironment(project: string, environment: string, edit: Edit): ServedBytes {
-    const share = this.#scopes.get(project)?.shares.get(environment);
-    if (share === undefined) return this;
-    const next = this.#next(edit);
-    for (const [id, count] of share.segments) next.#count(project, environment, id, -count);
-    next.#add(project, environment, -share.bytes);
-    const scope = next.#scope(project);
-    next.#setScope(project, { ...scope, shares: scope.shares.without(environment, edit) });
-    return next;
-  }
-
-  /** The bytes when the project has no flags any more. */
-  withoutProject(project: string, edit: Edit): ServedBytes {
-    const next = this.#next(edit);
-    next.#scopes = this.#scopes.without(project, edit);
+    const { bytes, segments } = this.#share(project, environment);
+    const next = this.#next();
+    for (const [id, count] of segments)
+      next.#add([project, environment], edit, { segment: id, count: -count });
+    next.#add([project, environment], edit, { bytes: -bytes });
     return next;
   }
 
@@ -89,185 +76,142 @@ export class ServedBytes {
     environment: string,
     projects: readonly string[] | typeof ALL,
   ): number {
-    let bytes = 0;
+    let sum = 0;
     for (const project of projects === ALL ? [ALL] : projects) {
-      const scope = this.#scopes.get(project);
-      if (scope === undefined) continue;
-      const share = scope.shares.get(environment);
-      bytes += scope.metadata + (share?.bytes ?? 0);
-      for (const [id, count] of share?.segments ?? []) bytes += count * sizeOf(segments.get(id));
+      const share = this.#share(project, environment);
+      sum += this.metadataBytes(project) + share.bytes;
+      for (const [id, count] of share.segments) sum += count * inlinedBytes(segments, [id]);
     }
-    return bytes;
+    return sum;
   }
 
-  /** Bytes of what so many flags of the project, all that are not archived, have in each list: their names, types and descriptions. */
-  listedBytes(project: string, flagCount: number): number {
-    const scope = this.#scopes.get(project);
-    return scope === undefined ? 0 : scope.metadata - scope.dependencies - flagCount * jsonSize(project);
+  /** Bytes of the names, types, descriptions and dependencies of the project's flags. */
+  metadataBytes(project: string): number {
+    return this.#metadata.get(project) ?? 0;
   }
 
-  /** Numbers of strategies in the project that refer to the segment, by environment. */
-  *segmentUses(
-    project: string | typeof ALL,
-    id: number,
-  ): Generator<readonly [environment: string, count: number]> {
-    for (const [environment, { segments }] of this.#scopes.get(project)?.shares ?? []) {
-      const count = segments.get(id);
-      if (count !== undefined) yield [environment, count];
-    }
+  /** Whether the flags of all projects have as many bytes in the environment, segments aside, as they had. */
+  isAsBefore(before: ServedBytes, environment: string): boolean {
+    const isSame = this.#share(ALL, environment) === before.#share(ALL, environment);
+    return isSame && this.metadataBytes(ALL) === before.metadataBytes(ALL);
   }
 
-  #next(edit: Edit): ServedBytes {
+  #next(): ServedBytes {
     const next = new ServedBytes();
-    next.#scopes = this.#scopes;
-    next.#edit = edit;
+    next.#metadata = this.#metadata;
+    next.#shares = this.#shares;
     return next;
   }
 
-  #exchange(project: string, before: Flag | null, after: Flag | null): void {
-    this.#addMetadata(project, metadataChange(before, after), dependenciesChange(before, after));
-    if (before === null || after === null) {
-      const sign = after === null ? -1 : 1;
-      const environments = (after ?? before)?.environments ?? NO_ENVIRONMENTS;
-      const sizes = servedSizes(environments);
-      for (const [at, { name, strategies }] of environments.entries())
-        this.#change(project, name, {
-          bytes: sign * sizes[at]!,
-          gone: after === null ? strategies : NO_STRATEGIES,
-          come: after === null ? NO_STRATEGIES : strategies,
-        });
-      return;
-    }
-    const [old, fresh] = [before.environments, after.environments];
+  #exchange(project: string, [before, after]: readonly [Flag | null, Flag | null], edit: Edit): void {
+    const bytes = metadataGrowth(before, after);
+    if (bytes !== 0)
+      for (const id of [project, ALL])
+        this.#metadata = this.#metadata.with(id, this.metadataBytes(id) + bytes, edit);
+    const [old, fresh] = [before?.environments ?? NOTHING, after?.environments ?? NOTHING];
     if (old === fresh) return;
-    const sizesBefore = large.get(old);
-    const sizes: number[] = [];
-    let grownMost = 0;
     for (const one of fresh) {
-      const at = placeOf(old, one.name);
-      const grown = this.#exchangeShare(project, old[at] ?? null, one);
-      grownMost = Math.max(grownMost, grown);
-      if (sizesBefore !== undefined) sizes.push((sizesBefore[at] ?? 0) + grown);
+      const known = old.find(({ name }) => name === one.name);
+      if (known === one) continue;
+      this.#grow([project, one.name], edit, {
+        bytes: jsonGrowth(known?.variants ?? NOTHING, one.variants),
+        strategies: [known?.strategies ?? NOTHING, one.strategies],
+      });
     }
-    for (const one of old) if (placeOf(fresh, one.name) === -1) this.#exchangeShare(project, one, null);
-    if (sizesBefore !== undefined) large.set(fresh, sizes);
-    else if (grownMost > NOTED_BYTES_MIN) servedSizes(fresh);
+    for (const one of old) {
+      if (fresh.some(({ name }) => name === one.name)) continue;
+      const bytes = jsonGrowth(one.variants, NOTHING);
+      this.#grow([project, one.name], edit, { bytes, strategies: [one.strategies, NOTHING] });
+    }
   }
 
-  /** By how many bytes the environment of a flag has grown. */
-  #exchangeShare(project: string, before: FlagEnvironment | null, after: FlagEnvironment | null): number {
-    const name = (after ?? before)?.name;
-    if (before === after || name === undefined) return 0;
-    const [gone, come] = [
-      exchanged(before?.strategies ?? NO_STRATEGIES, after?.strategies ?? NO_STRATEGIES),
-      exchanged(after?.strategies ?? NO_STRATEGIES, before?.strategies ?? NO_STRATEGIES),
-    ];
-    const variants = jsonGrowth(before?.variants ?? NO_VARIANTS, after?.variants ?? NO_VARIANTS);
-    const bytes = variants + strategiesGrowth(gone, come);
-    this.#change(project, name, { bytes, gone, come });
-    return bytes;
-  }
-
-  /** Adds bytes, and counts the segments of strategies that go and come, in one environment of a project. */
-  #change(
-    project: string,
-    environment: string,
-    {
-      bytes,
-      gone,
-      come,
-    }: Readonly<Record<'gone' | 'come', readonly Strategy[]>> & { readonly bytes: number },
+  #grow(
+    place: Place,
+    edit: Edit,
+    { bytes, strategies: [before, after] }: { readonly bytes: number; readonly strategies: Exchange },
   ): void {
-    if (bytes !== 0) this.#add(project, environment, bytes);
-    for (const { segments } of gone) for (const id of segments) this.#count(project, environment, id, -1);
-    for (const { segments } of come) for (const id of segments) this.#count(project, environment, id, 1);
-  }
-
-  #addMetadata(project: string, bytes: number, dependencies: number): void {
-    if (bytes === 0 && dependencies === 0) return;
-    for (const id of [project, ALL]) {
-      const scope = this.#scope(id);
-      const sums = { metadata: scope.metadata + bytes, dependencies: scope.dependencies + dependencies };
-      this.#setScope(id, { ...scope, ...sums });
-    }
-  }
-
-  #add(project: string, environment: string, bytes: number): void {
-    for (const id of [project, ALL]) {
-      const share = this.#share(id, environment);
-      this.#setShare(id, environment, { ...share, bytes: share.bytes + bytes });
-    }
-  }
-
-  #count(project: string, environment: string, segment: number, change: number): void {
-    for (const id of [project, ALL]) {
-      const share = this.#share(id, environment);
-      const count = (share.segments.get(segment) ?? 0) + change;
-      const segments =
-        count === 0
-          ? share.segments.without(segment, this.#edit)
-          : share.segments.with(segment, count, this.#edit);
-      this.#setShare(id, environment, { ...share, segments });
-    }
+    const [gone, come] = exchanged(before, after);
+    let growth = bytes + jsonGrowth(before, after);
+    for (const one of gone) growth -= renderedGrowth(one);
+    for (const one of come) growth += renderedGrowth(one);
+    if (growth !== 0) this.#add(place, edit, { bytes: growth });
+    for (const { segments } of gone)
+      for (const segment of segments) this.#add(place, edit, { segment, count: -1 });
+    for (const { segments } of come)
+      for (const segment of segments) this.#add(place, edit, { segment, count: 1 });
   }
 
   #share(project: string, environment: string): Share {
-    return this.#scope(project).shares.get(environment) ?? { bytes: 0, segments: PersistentMap.empty() };
+    return this.#shares.get(`${project} ${environment}`) ?? NO_SHARE;
   }
 
-  #setShare(project: string, environment: string, share: Share): void {
-    const scope = this.#scope(project);
-    this.#setScope(project, { ...scope, shares: scope.shares.with(environment, share, this.#edit) });
+  #add(
+    [project, environment]: Place,
+    edit: Edit,
+    { bytes = 0, segment, count = 0 }: { bytes?: number; segment?: number; count?: number },
+  ): void {
+    for (const id of [project, ALL]) {
+      const before = this.#share(id, environment);
+      let { segments } = before;
+      if (segment !== undefined) {
+        const sum = (segments.get(segment) ?? 0) + count;
+        segments = sum === 0 ? segments.without(segment, edit) : segments.with(segment, sum, edit);
+      }
+      const share = { bytes: before.bytes + bytes, segments };
+      const key = `${id} ${environment}`;
+      this.#shares =
+        share.bytes === 0 && segments.size === 0
+          ? this.#shares.without(key, edit)
+          : this.#shares.with(key, share, edit);
+    }
   }
+}
 
-  #scope(project: string): Scope {
-    return this.#scopes.get(project) ?? { metadata: 0, dependencies: 0, shares: PersistentMap.empty() };
+type Place = readonly [project: string, environment: string];
+type Exchange = readonly [before: readonly Strategy[], after: readonly Strategy[]];
+
+/** Bytes of the segments in each strategy that refers to them, where segments are inlined. One that does not exist is sent to nobody. */
+export function inlinedBytes(segments: ReadonlyMap<number, Segment>, ids: readonly number[]): number {
+  let sum = 0;
+  for (const id of ids) {
+    const segment = segments.get(id);
+    if (segment === undefined) continue;
+    let bytes = segmentSizes.get(segment);
+    if (bytes === undefined) {
+      bytes = SEGMENT_FRAME + jsonSize(segment.name) + jsonSize(segment.constraints);
+      segmentSizes.set(segment, bytes);
+    }
+    sum += bytes;
   }
+  return sum;
+}
 
-  #setScope(project: string, scope: Scope): void {
-    this.#scopes = this.#scopes.with(project, scope, this.#edit);
+const segmentSizes = new WeakMap<Segment, number>();
+
+/** By how many bytes the metadata grows. Most changes touch one of its fields, or none. */
+function metadataGrowth(before: Flag | null, after: Flag | null): number {
+  let growth = (after === null ? 0 : FLAG_FRAME) - (before === null ? 0 : FLAG_FRAME);
+  for (const field of MEASURED) {
+    if (before !== null && after !== null) growth += jsonGrowth(before[field], after[field]);
+    else growth += after === null ? -jsonSize(before?.[field]) : jsonSize(after[field]);
   }
+  return growth;
 }
 
-/** Bytes in each of the environments, of large flags. */
-const large = new WeakMap<Environments, readonly number[]>();
-
-/** Bytes of what the flag has in each of its environments, without segments. */
-export function servedSizes(environments: Environments): readonly number[] {
-  const known = large.get(environments);
-  if (known !== undefined) return known;
-  const sizes = environments.map(environmentBytes);
-  if (sizes.reduce((sum, size) => sum + size, 0) > SMALL_BYTES_MAX) large.set(environments, sizes);
-  return sizes;
+/** By how many bytes SDKs get more than the strategy as it is kept: without its id, and with parameters as texts. */
+function renderedGrowth({ id, disabled, sortOrder, parameters }: Strategy): number {
+  let bytes = STRATEGY_FRAME - jsonSize(id) - jsonSize(disabled) - jsonSize(sortOrder);
+  for (const key in parameters) {
+    const value = parameters[key]!;
+    const isStructure = typeof value === 'object' && value !== null;
+    bytes += isStructure ? jsonSize(JSON.stringify(value)) - jsonSize(value) : QUOTES;
+  }
+  return bytes;
 }
 
-/** To be called where nothing but switches changed. */
-export function keepServedSizes(before: Environments, after: Environments): void {
-  const known = large.get(before);
-  if (known !== undefined) large.set(after, known);
+/** The refusal of a document that would be too large, and what can be done. */
+export function documentTooLarge(bytes: number, environment: string): string {
+  return `the flags that applications get in the environment "${environment}" would take ${mebibytes(bytes)} MiB, their segments inlined; a document may take ${mebibytes(SDK_DOCUMENT_BYTES_MAX)} MiB. Archive flags that are not used, make others smaller, or give applications tokens for fewer projects.`;
 }
 
-/** A strategy whose segment does not exist is sent to nobody. */
-const sizeOf = (segment: Segment | undefined): number => (segment === undefined ? 0 : segmentBytes(segment));
-
-const placeOf = (environments: Environments, name: string): number =>
-  environments.findIndex((one) => one.name === name);
-
-function metadataChange(before: Flag | null, after: Flag | null): number {
-  if (before !== null && after !== null) return metadataGrowth(before, after);
-  return (after === null ? 0 : metadataBytes(after)) - (before === null ? 0 : metadataBytes(before));
-}
-
-const dependenciesChange = (before: Flag | null, after: Flag | null): number =>
-  jsonGrowth(before?.dependencies ?? NO_DEPENDENCIES, after?.dependencies ?? NO_DEPENDENCIES);
-
-/** Strategies of `list` but for those that both lists have at their start and end. */
-function exchanged(list: readonly Strategy[], other: readonly Strategy[]): readonly Strategy[] {
-  if (list === other) return [];
-  const shorter = Math.min(list.length, other.length);
-  let start = 0;
-  while (start < shorter && list[start] === other[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && list.at(-1 - end) === other.at(-1 - end)) end += 1;
-  return list.slice(start, list.length - end);
-}
+const mebibytes = (bytes: number): string => (Math.ceil((bytes * 10) / 2 ** 20) / 10).toFixed(1);

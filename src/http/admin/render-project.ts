@@ -175,7 +175,7 @@ const ENVIRONMENT_BYTES_MIN =
 function refuseLarge({ world, bytesMax }: ListSources, { flags, settings }: ProjectState): Refusal | null {
   const { activeCount } = flags;
   const environments = activeCount * settings.environments.length * ENVIRONMENT_BYTES_MIN;
-  return refuseTooManyPieces(world.served.listedBytes(settings.id, activeCount) + environments, bytesMax);
+  return refuseTooManyPieces(world.served.metadataBytes(settings.id) + environments, bytesMax);
 }
 
 /** The summaries of the project as it is now; refused as soon as they have too many bytes. Those that take turns are made one list at a time. */

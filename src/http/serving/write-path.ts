@@ -7,7 +7,7 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { Constraint } from '../../domain/flags/constraint.ts';
 import { segmentCost } from '../../domain/flags/evaluation-cost.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
-import { worstCost } from '../../domain/growth/refuse-growth.ts';
+import { costOf } from '../../domain/growth/refuse-growth.ts';
 import { shown } from '../../domain/json/issues.ts';
 import type { Actor } from '../../domain/state/decision.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
@@ -338,9 +338,8 @@ function flagCostWarnings(
   const flag = world.projects.get(project)?.flags.get(featureName)?.flag;
   if (flag === undefined) return [];
   const { strategies } = environmentOf(flag, environment);
-  let cost = 0;
-  for (const strategy of strategies) cost += worstCost(world, strategy);
-  return costWarnings(`The flag "${featureName}" in the environment "${environment}"`, cost);
+  const subject = `The flag "${featureName}" in the environment "${environment}"`;
+  return costWarnings(subject, costOf(world, strategies));
 }
 
 function costWarnings(subject: string, cost: number): readonly Warning[] {

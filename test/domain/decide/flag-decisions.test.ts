@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
+import { FLAG_BYTES_MAX } from '../../../src/domain/growth/refuse-growth.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { FLAG_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const OF = { project: 'default', flag: 'f' } as const;

@@ -120,7 +120,7 @@ const CASES: Readonly<
 /** A value that makes a strategy take `bytes` as JSON, as a command sets it, if it can take so few. */
 function valuesFor(bytes: number): string[] {
   const id = 'old';
-  const strategy = { ...recorded(id, { title: 'set', constraints: [constraint(1)] }), featureName: 'f' };
+  const strategy = recorded(id, { title: 'set', constraints: [constraint(1)] });
   return ['v'.repeat(Math.max(0, bytes - JSON.stringify(strategy).length + 'v0'.length))];
 }
 

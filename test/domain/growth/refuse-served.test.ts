@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import { surroundingsOf } from '../../../src/addons/sdk/client-document.ts';
 import { queryOfScope } from '../../../src/addons/sdk/client-query.ts';
 import { clientFlagView, segmentJson } from '../../../src/addons/sdk/flag-view.ts';
-import { refuseBeyondServed } from '../../../src/domain/growth/refuse-served.ts';
+import { FLAG_BYTES_MAX } from '../../../src/domain/growth/refuse-growth.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
-import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
+import { SDK_DOCUMENT_BYTES_MAX, ServedBytes } from '../../../src/domain/state/served-bytes.ts';
 import type { World } from '../../../src/domain/state/world.ts';
 import { commandRuns, commandsOn } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
@@ -147,7 +146,7 @@ describe('a flag', () => {
     for (let count = 0; count < 12; count += 1) state.given(add({ segments: [1] }));
     assert.match(
       refusalOf(state, add({ segments: [1] })),
-      /as applications get it in the environment "development"/,
+      /The flag "f" with its segments would take 1\d\d KiB as JSON/,
     );
     state.given({ ...add({ segments: [1] }), environment: 'production' });
   });
@@ -229,18 +228,21 @@ describe('a document that an application reads', () => {
     assert.equal(refusalOf(state, smaller), 'accepted');
   });
 
-  it('is looked at for growth alone', () => {
+  it('that is larger already can be changed by what makes it no larger', () => {
     const state = nearlyFull().given(token(['*']));
-    const events = [
-      {
-        type: 'feature-stale-on',
-        project: 'default',
-        featureName: 'f0',
-        environment: null,
-        data: null,
-        preData: null,
-      },
-    ] as const;
-    assert.equal(refuseBeyondServed(state.world, events, 0), null);
+    state.record([
+      { type: 'feature-metadata-updated', ...aboutF0, ...describedF0(state, '\u0001'.repeat(20_000)) },
+    ]);
+    assert.match(refusalOf(state, create('one more')), /^PayloadTooLargeError/);
+    state.given({ type: 'mark-flags-stale', project: 'default', flags: ['f0'], stale: true });
+    state.given({ type: 'update-flag', project: 'default', flag: 'f0', metadata: { description: 'x' } });
   });
 });
+
+const aboutF0 = { project: 'default', featureName: 'f0', environment: null } as const;
+
+function describedF0({ world }: TestWorld, description: string) {
+  const { flag } = world.projects.get('default')!.flags.get('f0')!;
+  const preData = { ...flag, lastSeenAt: null, variants: null, archived: false };
+  return { preData, data: { ...preData, description } };
+}

@@ -9,12 +9,12 @@ import type { Outcome } from '../../../../src/addons/sdk/evaluation/outcome.ts';
 import type { EvaluationInput } from '../../../../src/addons/sdk/evaluation/run.ts';
 import { constraintCost, segmentCost, strategyCost } from '../../../../src/domain/flags/evaluation-cost.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../../../src/domain/flags/growth-limits.ts';
+import { FLAG_BYTES_MAX } from '../../../../src/domain/growth/refuse-growth.ts';
 import {
   SEGMENT_BYTES_MAX,
   SEGMENT_COST_MAX,
   SEGMENT_VALUES_MAX,
 } from '../../../../src/domain/kinds/segment.ts';
-import { FLAG_BYTES_MAX } from '../../../../src/domain/state/served-size.ts';
 import { threadMicros } from '../../../support/processor-time.ts';
 import type { SeededRandom } from '../../../support/seeded-random.ts';
 import { inputOf } from './inputs.ts';
