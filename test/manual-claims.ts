@@ -340,7 +340,7 @@ export const SENTENCES: readonly Sentence[] = [
       add(rule('SEMVER_LTE', { value: '1.0.0' }), 200),
     ],
     [
-      'a flag may have tags of a type that nobody has',
+      'a flag may have tags of a type that has not been',
       ['POST', '/features/said/tags', { type: 'unheard', value: 'of' }, 201],
     ],
     [
@@ -368,7 +368,7 @@ export const SENTENCES: readonly Sentence[] = [
     ],
     ['A predefined role can be neither changed nor deleted', ['DELETE', '/roles/1', undefined, 409]],
     [
-      '17 for somebody who is a member',
+      '17 for a user who is a member',
       ['POST', '/projects/default/users/2/roles/5', undefined, 200],
       [
         'POST',
@@ -388,7 +388,7 @@ export const SENTENCES: readonly Sentence[] = [
       ['PUT', '/projects/default/users/1/roles/5', undefined, 400],
     ],
     [
-      '18 for somebody who is not a member',
+      '18 for a user who is not a member',
       ['PUT', '/projects/empty/users/2/roles/5', undefined, 200],
       ['PUT', '/projects/default/users/2/roles/5', undefined, 200],
     ],
