@@ -1,7 +1,7 @@
 // Checks the journal of a data folder against a public key, and against a signed head that you have kept. It needs Node 18
 // or newer and nothing else, so that you can read all that you trust.
 //
-//   node verify-history.mjs [--print] <data folder> flagstaff+8a61d99e+AQ… [kept-head.txt]
+//   node verify-history.mjs [--print] <data folder> flagstaff+8a61d99e+AQ… [kept-head.txt [flagstaff+…, the key that signed it, if it is another]]
 //
 // It hashes the frames of the journal into a chain, whose links have to be those of the signed heads: the heads of the folder, and the one
 // that you have kept. A link is the SHA-256 of the last link of the block before and of the frames of its block up to there; a frame is in the
@@ -18,7 +18,7 @@ const check = (holds, what) => {
 // Heads: signed notes of C2SP (c2sp.org/signed-note), by Ed25519.
 
 const HEAD =
-  /^flagstaff\/[0-9a-f]{32}\nevent ([0-9]+) at ([-0-9T:.]+Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?(?:key (\S+) hands over to (\S+)\n)?$/;
+  /^flagstaff\/[0-9a-f]{32}\nevent ([0-9]+) at ([-0-9T:.]+Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?$/;
 
 function readKey(text) {
   const [, name, base64] = /^flagstaff\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? [];
@@ -26,17 +26,17 @@ function readKey(text) {
   check(bytes.length === 33 && bytes[0] === 1, 'the key is not one of Ed25519');
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytes.subarray(1)]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  return { text: text.trim(), name: Buffer.from(name, 'hex'), key, upToId: Number.POSITIVE_INFINITY };
+  return { name: Buffer.from(name, 'hex'), key };
 }
 
 /** Null where the text is no head. */
 function parseHead(note) {
   const end = note.indexOf('\n\n') + 1;
   const text = note.slice(0, end);
-  const [, last, at, link, cut, from, to] = HEAD.exec(text) ?? [];
+  const [, last, at, link, cut] = HEAD.exec(text) ?? [];
   if (link === undefined) return null;
   const signatures = [...note.slice(end + 1).matchAll(/^— \S+ (\S+)$/gm)];
-  const head = { text, at, link, isCut: cut !== undefined, from, to, lastId: Number(last) };
+  const head = { text, at, link, isCut: cut !== undefined, lastId: Number(last) };
   return { ...head, signatures: signatures.map(([, base64]) => Buffer.from(base64, 'base64')) };
 }
 
@@ -44,28 +44,6 @@ const isBy = ({ text, signatures }, { name, key }) =>
   signatures.some(
     (bytes) => bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4)),
   );
-
-/** A cut counts under a key that has not handed over. */
-const counts = (head, keys) =>
-  keys.some((key) => (head.isCut ? Number.POSITIVE_INFINITY : head.lastId) <= key.upToId && isBy(head, key));
-
-/** The keys that count: the one that is named, and those before and after it, which handed over by heads that both signed. */
-function withHandovers(named, heads) {
-  const keys = [named];
-  const find = (text) => keys.find((key) => key.text === text);
-  const follow = (head, isForward) => {
-    if (head.from === undefined || !find(isForward ? head.from : head.to)) return;
-    const [from, to] = [head.from, head.to].map(readKey);
-    if (!isBy(head, from) || !isBy(head, to)) return;
-    keys.push(...[isForward ? to : from].filter(({ text }) => !find(text)));
-    const older = find(from.text);
-    older.upToId = Number.isFinite(older.upToId) ? Math.max(older.upToId, head.lastId) : head.lastId;
-  };
-  for (const head of heads) follow(head, true);
-  // A key that is trusted for what it handed over is trusted with no other handover.
-  for (const head of [...heads].reverse()) follow(head, false);
-  return keys;
-}
 
 /** The heads of the folder, whoever signed them. */
 function headsIn(folder) {
@@ -175,19 +153,10 @@ function* framesIn(file) {
 
 const lastIdOf = ({ id, events }) => id + events.length - 1;
 
-function checkFolder(folder, named, kept, isPrinted) {
-  const all = headsIn(folder);
-  const keys = withHandovers(named, all);
-  const heads = all.filter((head) => counts(head, keys));
-  check(
-    heads.length === all.length,
-    `${all.length - heads.length} heads of the folder are signed by none of the keys`,
-  );
-  if (kept !== null)
-    check(
-      counts(kept, keys),
-      'the key did not sign the kept head, or after it had handed over to another one',
-    );
+function checkFolder(folder, key, kept, isPrinted) {
+  const heads = headsIn(folder);
+  const others = heads.filter((head) => !isBy(head, key));
+  check(others.length === 0, `${others.length} heads of the folder are not signed by the key`);
   const cut = heads.filter(({ isCut }) => isCut).at(-1) ?? {
     lastId: 0,
     link: Buffer.alloc(32).toString('base64'),
@@ -233,16 +202,19 @@ function headIn(file) {
   return found;
 }
 
-const USAGE = 'usage: node verify-history.mjs [--print] <data folder> <public key> [<file of a kept head>]';
+const USAGE =
+  'usage: node verify-history.mjs [--print] <data folder> <public key> [<file of a kept head> [<its key>]]';
 let isBegun = false;
 
 try {
   const isPrinted = process.argv[2] === '--print';
-  const [folder, keyText, keptFile, ...others] = process.argv.slice(isPrinted ? 3 : 2);
+  const [folder, keyText, keptFile, keptKeyText = keyText, ...others] = process.argv.slice(isPrinted ? 3 : 2);
   check(keyText !== undefined && others.length === 0, USAGE);
   const [key, kept] = [readKey(keyText), keptFile === undefined ? null : headIn(keptFile)];
   check(filesIn(folder).length > 0, `${folder} holds no journal`);
+  const keptKey = readKey(keptKeyText);
   isBegun = true;
+  check(kept === null || isBy(kept, keptKey), 'the key did not sign the kept head');
   const { cut, newest } = checkFolder(folder, key, kept, isPrinted);
   const said = `The events from ${cut.lastId + 1} to ${newest.lastId} are what was signed at ${newest.at}.`;
   (isPrinted ? console.error : console.log)(said);

@@ -3,7 +3,7 @@ import type { Addon } from '../../host/addon.ts';
 
 export const audit: Addon = {
   name: 'audit',
-  files: ['history.heads', 'history.key', 'history.key.next'],
+  files: ['history.heads', 'history.key'],
   settings: [
     {
       names: ['HISTORY_KEY_FILE'],

@@ -11,15 +11,14 @@ import type { Rest } from '../../persistence/journal/segment-scan.ts';
 import { type ChainPlace, followChain, NOWHERE, type Place } from './chain-reading.ts';
 import { eachHead, placeOf, type RecordedHead } from './heads-file.ts';
 import { HistoryChain } from './history-chain.ts';
-import type { Head } from './signed-head.ts';
-import type { TrustedKeys } from './trusted-keys.ts';
+import type { Head, PublicKey } from './signed-head.ts';
 
 export interface AuditOptions {
   readonly fs: FileSystem;
   /** The data folder. */
   readonly folder: string;
-  /** The keys whose heads count. */
-  readonly keys: TrustedKeys;
+  /** The key whose heads count. */
+  readonly key: PublicKey;
   /** A head that was kept elsewhere. */
   readonly kept: Head | null;
   /** The last event that is certain to be on disk, asked for when the heads are read: a running server may sign more. */
@@ -40,7 +39,7 @@ export interface Difference {
 
 export interface Audit {
   readonly differences: readonly Difference[];
-  /** The last event that a head under one of the keys stands for, and when it was signed; null without one. */
+  /** The last event that a head under the key stands for, and when it was signed; null without one. */
   readonly signed: { readonly lastId: number; readonly at: number } | null;
   /** The first event that was held against heads, and the newest one that is kept. */
   readonly firstId: number;
@@ -82,14 +81,14 @@ interface ReadHeads {
 }
 
 /** A folder has one head for a thousand events, and whoever has no key cannot add any, so all of them have room in memory. */
-async function readHeads({ fs, folder, keys, kept }: AuditOptions): Promise<ReadHeads> {
+async function readHeads({ fs, folder, key, kept }: AuditOptions): Promise<ReadHeads> {
   const witnesses: RecordedHead[] = [];
   let begin = NOWHERE;
   let newestId = 0;
   let refused = { count: 0, lastId: 0 };
   for await (const recorded of eachHead(fs, folder)) {
     const { lastId, isCut } = recorded.head;
-    if (!keys.signed(recorded.note) || lastId < newestId) {
+    if (!key.signed(recorded.note) || lastId < newestId) {
       refused = { count: refused.count + 1, lastId: Math.max(refused.lastId, lastId) };
       continue;
     }
@@ -156,7 +155,7 @@ class Auditor {
     const from = (this.#witnesses.at(-1)?.head.lastId ?? 0) + 1;
     const what =
       count > 0
-        ? `history.heads has ${count} heads that none of the keys signed, or out of their order`
+        ? `history.heads has ${count} heads that the key did not sign, or out of their order`
         : 'no head of the folder is as new as the one that was kept, so nothing stands for them';
     this.#differ('unsigned', { from, to: Math.max(refusedId, isOlder ? lastId : 0), what });
   }

@@ -1,4 +1,5 @@
 /** `flagstaff audit`: what an auditor checks, and the keys. */
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import {
   type AddCommand,
@@ -19,7 +20,6 @@ import { EXIT } from '../../process/exit-codes.ts';
 import { type Audit, auditFolder, type Difference } from './audit.ts';
 import { keyFileOf, readHistoryKey, replaceHistoryKey } from './history-key.ts';
 import { type Head, PublicKey, parseHead } from './signed-head.ts';
-import { TrustedKeys } from './trusted-keys.ts';
 
 interface KeyOptions extends CommonOptions {
   readonly key?: readonly string[];
@@ -33,14 +33,15 @@ export const addAudit: AddCommand = (program, context) => {
   const audit = program.command('audit').description('Prove that the history is what was signed.');
   withCommonOptions(audit.command('verify'))
     .description('Hold the journal against signed heads, and name every event that is not what was signed.')
-    .option('--key <key...>', 'public keys, as text or as files that hold one (default: that of history.key)')
+    .option(
+      '--key <key...>',
+      'public keys, as text or as files that hold one: first that of the folder, then an older one of --head (default: that of history.key)',
+    )
     .option('--head <file>', 'a head that was kept elsewhere: as a text, or as /health gave it')
     .addHelpText('after', VERIFY_HELP)
     .action((options: VerifyOptions) => verify(context, options));
   withDataDir(audit.command('replace-key'))
-    .description(
-      'Sign with a new key from now on. The old one hands over in a head that both sign. Stop the server first.',
-    )
+    .description('Sign with a new key from now on, and what is signed already. Stop the server first.')
     .action((options: CommonOptions) => replaceKey(context, options));
   withDataDir(audit.command('key'))
     .description('Print the public key that verifies the heads of this folder.')
@@ -87,15 +88,15 @@ async function replaceKey(context: CommandContext, options: CommonOptions): Prom
   const lock = lockFolder(folder);
   try {
     const key = await replaceHistoryKey(fs, folder, file);
-    if (key === null) throw new OperationError('missing', nothingToHandOver(file));
+    if (key === null) throw new OperationError('missing', keyOfAnother(file));
     terminal.out(key.text);
   } finally {
     lock.release();
   }
 }
 
-const nothingToHandOver = (file: string): string =>
-  `The key in ${file} has not signed the newest head of this folder, so it cannot hand over. Start the server once, which signs, or name the right key with HISTORY_KEY_FILE. Nothing was changed.`;
+const keyOfAnother = (file: string): string =>
+  `The key in ${file} has not signed the newest head of this folder, so nothing here is its own. Start the server once, which signs, or name the right key with HISTORY_KEY_FILE. Nothing was changed.`;
 
 function contentOf(file: string, option: string): string {
   if (existsSync(file) && statSync(file).isDirectory())
@@ -118,31 +119,33 @@ function noteIn(file: string): string {
   }
 }
 
-function keptHead(file: string, keys: TrustedKeys): Head {
+function keptHead(file: string, keys: readonly PublicKey[]): Head {
   const note = noteIn(file);
   const head = parseHead(note);
   if (head === null) throw new OperationError('unsound', 'This is no signed head.');
-  if (keys.signed(note)) return head;
+  if (keys.some((key) => key.signed(note))) return head;
   throw new OperationError('unsound', 'None of the keys signed this head.');
 }
 
 async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
   const { fs, terminal, monotonicMs } = context;
   const folder = dataDirectory(context, options);
-  const keys = await TrustedKeys.read(fs, folder, await keysOf(folder, options, context));
+  const keys = await keysOf(folder, options, context);
+  const [key] = keys;
+  assert(key !== undefined, 'an option that takes keys has one');
   const kept = options.head === undefined ? null : keptHead(options.head, keys);
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'events', monotonicMs);
   const onProgress = (events: number): void => bar.show('hashing', events, null);
   const newestId = (): Promise<number> => newestEvent({ fs, folder });
-  const audit = await auditFolder({ fs, folder, keys, kept, newestId, onProgress }).finally(() => bar.end());
+  const audit = await auditFolder({ fs, folder, key, kept, newestId, onProgress }).finally(() => bar.end());
   const tookMs = monotonicMs() - startedAt;
   printResult(context, options, auditJson(audit), auditText(audit, tookMs));
   if (audit.differences.length > 0) context.finish(EXIT.damagedData);
   else if (audit.signed === null) throw new OperationError('unsound', NOTHING_SIGNED);
 }
 
-const NOTHING_SIGNED = 'Nothing is proved: there is no head that a key has signed, here or with --head.';
+const NOTHING_SIGNED = 'Nothing is proved: there is no head that the key has signed, here or with --head.';
 
 const auditJson = (audit: Audit) => ({
   ...audit,

@@ -11,7 +11,7 @@ export function configureAudit({ env }: Setup): ConfiguredAddon {
   return {
     observe: async (journal) => {
       const { fs, folder } = journal;
-      const signer = await openSigner(fs, folder, keyFileOf(env, folder));
+      const signer = await openSigner(fs, keyFileOf(env, folder));
       if ('problem' in signer) {
         status = { newest: null, problem: signer.problem };
         return withoutKey(journal, signer.problem);

@@ -5,7 +5,6 @@ import type { Environment } from '../../process/settings.ts';
 import { auditFolder, contradictionIn } from './audit.ts';
 import { copyHeads, eachHead, HEADS_FILE_NAME } from './heads-file.ts';
 import { keyFileOf, readHistoryKey } from './history-key.ts';
-import { TrustedKeys } from './trusted-keys.ts';
 
 export function headFiles({ fs, env }: { readonly fs: FileSystem; readonly env: Environment }): HistoryFiles {
   return {
@@ -20,9 +19,10 @@ export function headFiles({ fs, env }: { readonly fs: FileSystem; readonly env: 
       const signer = await readHistoryKey(fs, keyFileOf(env, folder));
       if (signer === null) return null;
       const prove: Prover = async (other, lastId) => {
-        const keys = await TrustedKeys.read(fs, other, [signer.publicKey]);
         const newestId = async (): Promise<number> => lastId;
-        return contradictionIn(await auditFolder({ fs, folder: other, keys, kept: null, newestId }));
+        return contradictionIn(
+          await auditFolder({ fs, folder: other, key: signer.publicKey, kept: null, newestId }),
+        );
       };
       return prove;
     },

@@ -14,10 +14,9 @@ import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
 import { readLogHistory } from '../../persistence/journal/log-history.ts';
 import { auditFolder, contradictionIn } from './audit.ts';
 import { type ChainPlace, type Following, followChain, NOWHERE, type Place } from './chain-reading.ts';
-import { eachHead, HeadsFile, newestCut, placeOf } from './heads-file.ts';
+import { cutOf, eachHead, HeadsFile, placeOf } from './heads-file.ts';
 import { HistoryChain } from './history-chain.ts';
 import type { HeadSigner } from './signed-head.ts';
-import { TrustedKeys } from './trusted-keys.ts';
 
 /** Changes within this time share a head. */
 const HEAD_DELAY_MS = 1_000;
@@ -135,7 +134,7 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
     try {
       const audit = await auditFolder({
         ...{ fs, folder, kept: null, framesMax: FRAMES_AT_ONCE },
-        keys: await TrustedKeys.read(fs, folder, [this.#signer.publicKey]),
+        key: this.#signer.publicKey,
         newestId: async () => durable().id,
         rest: async () => {
           await pause();
@@ -270,7 +269,7 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
     if (lastId > id) return `${told}: it ends with event ${id}, and the head with ${lastId}.`;
     if (lastId === id && newest.boundary !== null && newest.boundary.chain !== chain)
       return `${told}: event ${id} differs.`;
-    const cutId = (await newestCut(fs, folder, this.#signer.publicKey))?.head.lastId ?? 0;
+    const cutId = (await cutOf(fs, folder, this.#signer.publicKey))?.head.lastId ?? 0;
     if (firstId() <= cutId + 1) return null;
     return `the events from ${cutId + 1} to ${firstId() - 1} are missing, and no signed head says that they were deleted.`;
   }
@@ -278,10 +277,9 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
   /** The last end of a block, up to an event, at which a head stands. */
   async #lastPlaceUpTo(id: number): Promise<ChainPlace> {
     const { fs, folder } = this.#journal;
-    const keys = await TrustedKeys.read(fs, folder, [this.#signer.publicKey]);
     let place = NOWHERE;
     for await (const recorded of eachHead(fs, folder))
-      if (recorded.endsBlock && recorded.head.lastId <= id && keys.signed(recorded.note))
+      if (recorded.endsBlock && recorded.head.lastId <= id && this.#signer.publicKey.signed(recorded.note))
         place = placeOf(recorded);
     return place;
   }

@@ -3,8 +3,8 @@
  * block so that the chain can be followed from it, and the newest one.
  *
  * Format 1. Slots of 1024 bytes, each a JSON text, spaces and a newline. The newest head is written over by the next one: so the file has a
- * slot for each thousand events, however often a head is signed. A cut is the first head, but for those in which a key hands over to another,
- * and leaves out what lies before it. Appended heads are not synced. They can be made again from the journal; what must outlast a forger is
+ * slot for each thousand events, however often a head is signed. A cut is the first head, and leaves
+ * out what lies before it. Appended heads are not synced. They can be made again from the journal; what must outlast a forger is
  * a copy elsewhere.
  *
  *   {"version":1,"head":"flagstaff/…","boundary":[1204,281934,3051478442],"endsBlock":false}
@@ -20,7 +20,7 @@ import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
 import type { Boundary } from '../../persistence/journal/frame.ts';
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import type { ChainPlace } from './chain-reading.ts';
-import { type Head, handoverOf, type PublicKey, parseHead } from './signed-head.ts';
+import { type Head, type PublicKey, parseHead } from './signed-head.ts';
 
 export const HEADS_FILE_NAME = 'history.heads';
 const SLOT_BYTES = 1024;
@@ -116,14 +116,11 @@ async function readSlots(
 const readSlot = async (file: OpenFile, slot: number, path: string): Promise<RecordedHead | null> =>
   (await readSlots(file, { from: slot, to: slot + 1 }, path))[0] ?? null;
 
-/** The newest cut that the key has signed; null where no events are said to be deleted. */
-export async function newestCut(fs: FileSystem, root: string, key: PublicKey): Promise<RecordedHead | null> {
-  let cut: RecordedHead | null = null;
-  for await (const recorded of eachHead(fs, root)) {
-    if (recorded.head.isCut && key.signed(recorded.note)) cut = recorded;
-    else if (handoverOf(recorded.note) === null) break;
-  }
-  return cut;
+/** The cut that the key has signed; null where no events are said to be deleted. */
+export async function cutOf(fs: FileSystem, root: string, key: PublicKey): Promise<RecordedHead | null> {
+  for await (const first of eachHead(fs, root))
+    return first.head.isCut && key.signed(first.note) ? first : null;
+  return null;
 }
 
 /** Writes the heads of another folder, as far as they are about events up to `lastId`. */
@@ -136,26 +133,24 @@ export async function copyHeads(
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }
 
+/** Writes each head of a folder anew. On disk when it resolves. */
+export async function rewriteHeads(
+  fs: FileSystem,
+  root: string,
+  rewritten: (head: RecordedHead) => RecordedHead,
+): Promise<void> {
+  async function* slots(): AsyncGenerator<Buffer> {
+    for await (const head of eachHead(fs, root)) yield encodeSlot(rewritten(head));
+  }
+  await replaceFile(fs, headsPath(root), slots(), { durable: true });
+}
+
 async function* slotsOf(
   heads: AsyncIterable<RecordedHead>,
   isWanted: (head: RecordedHead) => boolean,
 ): AsyncGenerator<Buffer> {
   for await (const head of heads) if (isWanted(head)) yield encodeSlot(head);
 }
-
-/** The cut, and the heads of `heads` behind it, with all handovers. */
-async function* slotsFrom(cut: RecordedHead, heads: AsyncIterable<RecordedHead>): AsyncGenerator<Buffer> {
-  let isWritten = false;
-  for await (const recorded of heads) {
-    const isBehind = recorded.head.lastId > cut.head.lastId;
-    if (isBehind && !isWritten) yield encodeSlot(cut);
-    isWritten ||= isBehind;
-    if (isBehind || handoverOf(recorded.note) !== null) yield encodeSlot(recorded);
-  }
-  if (!isWritten) yield encodeSlot(cut);
-}
-
-const stays = ({ note, endsBlock }: RecordedHead): boolean => endsBlock || handoverOf(note) !== null;
 
 /** Appends heads, one at a time. */
 export class HeadsFile {
@@ -204,27 +199,26 @@ export class HeadsFile {
   }
 
   async append(record: RecordedHead): Promise<void> {
-    const slot = this.#newest === null || stays(this.#newest) ? this.#slots : this.#slots - 1;
+    const slot = this.#newest === null || this.#newest.endsBlock ? this.#slots : this.#slots - 1;
     this.#file ??= await this.#fs.open(this.#path, 'create');
     await writeFully(this.#file, encodeSlot(record), slot * SLOT_BYTES);
     this.#slots = slot + 1;
     this.#newest = record;
   }
 
-  /** Leaves out what lies before the cut, but for handovers. On disk when it resolves. */
+  /** Leaves out what lies before the cut. On disk when it resolves. */
   async cut(cut: RecordedHead): Promise<void> {
     assert(cut.head.isCut, 'a cut is signed as one');
-    const slots = slotsFrom(cut, eachHead(this.#fs, this.#root));
-    await replaceFile(this.#fs, this.#path, slots, { durable: true });
+    const [fs, root] = [this.#fs, this.#root];
+    async function* slots(): AsyncGenerator<Buffer> {
+      yield encodeSlot(cut);
+      yield* slotsOf(eachHead(fs, root), ({ head }) => head.lastId > cut.head.lastId);
+    }
+    await replaceFile(fs, this.#path, slots(), { durable: true });
     await this.close();
     this.#file = await this.#fs.open(this.#path, 'write');
     this.#newest = null;
     await this.#findNewest();
-  }
-
-  /** Resolves when what was appended is on disk. */
-  async sync(): Promise<void> {
-    await this.#file?.datasync();
   }
 
   /** Gives the file a name that no file has yet, and begins anew. */

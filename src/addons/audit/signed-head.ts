@@ -8,13 +8,11 @@
  *   — flagstaff/00112233445566778899aabbccddeeff 8zjw…     4 bytes that name the key and 64 of its signature, base64
  *
  * The signature is Ed25519 over all up to the empty line. A link stands for all frames before it, so the newest head stands for all that
- * any earlier one stood for. Two kinds of head have a line more. In a *cut* the server says that it deletes what lies before:
+ * any earlier one stood for. A *cut*, in which the server says that it deletes what lies before, has a line more:
  *
  *   the events up to this one are deleted
  *
- * One in which a key hands over to another has the signatures of both:
- *
- *   key flagstaff+8a61d99e+AQ… hands over to flagstaff+04f1c1b2+AQ…
+ * Heads from before a change of the key have the signatures of the new key and of the old one.
  */
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
@@ -41,8 +39,7 @@ export const HEAD_CHARS_MAX = 1024;
 
 const CUT = 'the events up to this one are deleted\n';
 const HEAD =
-  /^flagstaff\/([0-9a-f]{32})\nevent ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?(?:key \S{63} hands over to \S{63}\n)?$/;
-const HANDOVER = /\nkey (\S+) hands over to (\S+)\n$/;
+  /^flagstaff\/([0-9a-f]{32})\nevent ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?$/;
 const SIGNATURE = /^— flagstaff\/[0-9a-f]{32} ([A-Za-z0-9+/]{91}=)$/;
 
 function textOf({ history, lastId, link, isCut, at }: Head): string {
@@ -110,39 +107,18 @@ export class HeadSigner {
 
   /** Signs a head by this key, and by others too. */
   sign(head: Head, ...others: readonly HeadSigner[]): string {
-    return noteOf(head, textOf(head), [this, ...others]);
-  }
-
-  /** Signs a head by both keys, the last of this one and the first of `next`. */
-  handOver(head: Head, next: HeadSigner): string {
-    const line = `key ${this.publicKey.text} hands over to ${next.publicKey.text}\n`;
-    return noteOf(head, `${textOf(head)}${line}`, [this, next]);
+    const text = textOf(head);
+    const signers = [this, ...others];
+    const lines = signers.map((signer) => `— ${ORIGIN}${head.history} ${signer.signatureOf(text)}\n`);
+    const note = `${text}\n${lines.join('')}`;
+    assert(parseHead(note) !== null, 'a head can be read back');
+    return note;
   }
 
   /** The name of the key and its signature, base64. */
   signatureOf(text: string): string {
     return Buffer.concat([this.publicKey.name, sign(null, Buffer.from(text), this.#key)]).toString('base64');
   }
-}
-
-function noteOf({ history }: Head, text: string, signers: readonly HeadSigner[]): string {
-  const signatures = signers.map((signer) => `— ${ORIGIN}${history} ${signer.signatureOf(text)}\n`);
-  const note = `${text}\n${signatures.join('')}`;
-  assert(parseHead(note) !== null, 'a head can be read back');
-  return note;
-}
-
-export interface Handover {
-  readonly from: PublicKey;
-  readonly to: PublicKey;
-}
-
-/** The keys of a handover, where the head is one and both have signed it. */
-export function handoverOf(note: string): Handover | null {
-  const [, first, second] = HANDOVER.exec(partsOf(note).text) ?? [];
-  if (first === undefined || second === undefined) return null;
-  const [from, to] = [PublicKey.parse(first), PublicKey.parse(second)];
-  return from?.signed(note) && to?.signed(note) ? { from, to } : null;
 }
 
 function partsOf(note: string): { readonly text: string; readonly signatures: readonly Buffer[] } {

@@ -73,7 +73,7 @@ describe('the verifier of the manual', () => {
     mkdirSync(join(empty, 'journal'), { recursive: true });
     const refused: Readonly<Record<string, readonly [readonly string[], RegExp]>> = {
       'no argument': [[], /^NOT CHECKED: usage: node verify-history.mjs/],
-      'an argument too many': [[folder, key, head, head], /^NOT CHECKED: usage: node verify-history.mjs/],
+      'an argument too many': [[folder, key, head, key, key], /^NOT CHECKED: usage: node verify-history.mjs/],
       'no such folder': [[absent, key], /^NOT CHECKED: .*no such file.*absent/],
       'a folder without a journal': [[empty, key], /^NOT CHECKED: .*empty holds no journal/],
       'a key that is none': [[folder, 'flagstaff+8a61d99e'], /^NOT CHECKED: the key is not one/],
