@@ -8,7 +8,9 @@ import { LOG_BEGINNING_FILE_NAME } from '../persistence/journal/log-beginning.ts
 import { LOG_HISTORY_FILE_NAME } from '../persistence/journal/log-history.ts';
 import { FIRST_TOKEN_FILE_NAME } from './admin-token.ts';
 
+/** `data/` of a clone has a README, and release 0.1.0 left a file `lineage` behind. */
 const NAMES = [
+  ...['README.md', 'lineage'],
   ...['journal', 'snapshots', LOG_BEGINNING_FILE_NAME, LOG_HISTORY_FILE_NAME],
   ...[LOCK_FILE_NAME, SOCKET_FILE_NAME, FIRST_TOKEN_FILE_NAME],
 ];
