@@ -49,7 +49,6 @@ describe('the process', () => {
       output,
       `flagstaff: ${file} cannot be used: it is a file, not a folder (EEXIST, mkdir). Look at DATA_DIR, its permissions and its disk.\n`,
     );
-    rmSync(folder, { recursive: true });
   });
 
   it('ends with 75, before touching a byte, when another process has the folder', async () => {
@@ -60,7 +59,6 @@ describe('the process', () => {
     assert.match(output, new RegExp(`^flagstaff: The process ${first.child.pid} has the data folder .*\\n$`));
     assert.equal((await first.call('GET', '/projects/default')).status, 200);
     await first.terminate();
-    rmSync(folder, { recursive: true });
   });
 
   it('ends with 65 and names file, offset and last good event when the journal is damaged', async () => {
@@ -82,7 +80,6 @@ describe('the process', () => {
     assert.match(output, /\.journal/);
     assert.match(output, /offset/);
     assert.deepEqual(readFileSync(journal), bytes, 'a refusal changes nothing');
-    rmSync(folder, { recursive: true });
   });
 
   it('serves on with damage in old history that the snapshot holds, and says so on /health and to who needs it', async () => {
@@ -120,7 +117,6 @@ describe('the process', () => {
     assert.equal((await second.call('GET', '/projects/default/features/flag-1')).status, 200);
     assert.equal((await second.call('POST', '/projects/default/features', { name: 'later' })).status, 201);
     await second.stop();
-    rmSync(folder, { recursive: true });
   });
 
   it('ends with 75 when a server runs on the folder whose lock file somebody deleted', async () => {
@@ -132,7 +128,6 @@ describe('the process', () => {
     assert.match(output, new RegExp(`^flagstaff: The process ${first.child.pid} has the data folder .*\\n$`));
     assert.equal((await first.call('GET', '/projects/default')).status, 200);
     await first.terminate();
-    rmSync(folder, { recursive: true });
   });
 
   for (const [what, names] of [
@@ -150,7 +145,6 @@ describe('the process', () => {
       }
       assert.deepEqual((await ended)[0], 74);
       assert.match(server.output(), /was deleted,? (?:moved )?or replaced/);
-      rmSync(folder, { recursive: true });
     });
   }
 
@@ -177,7 +171,6 @@ describe('the process', () => {
         `flagstaff: Cannot listen on http://127.0.0.1:${port}: another process listens there; stop it, or choose another port.\n`,
       );
       other.close();
-      rmSync(folder, { recursive: true });
     });
 
     it(`ends with 78 and one line for a host that this machine does not have, on ${engine}`, async () => {
@@ -186,7 +179,6 @@ describe('the process', () => {
       const { code, output } = await runToEnd(env);
       assert.equal(code, 78);
       assert.match(output, /^flagstaff: Cannot listen on http:\/\/\[2001:db8::1\]:0: .*\n$/);
-      rmSync(folder, { recursive: true });
     });
   }
 
@@ -221,7 +213,6 @@ describe('the process', () => {
     assert(!existsSync(file), 'a token is made only once');
     assert.equal((await second.call('GET', '/projects/default', undefined, { token })).status, 200);
     await second.terminate();
-    rmSync(folder, { recursive: true });
   });
 
   it('says that the tokens of the settings are ignored in a folder with events, unless they are its own', async () => {
@@ -241,7 +232,6 @@ describe('the process', () => {
     for (const [variable] of given)
       assert.match(other.output(), new RegExp(`${variable} has tokens that do not exist\\. It is ignored`));
     assert.doesNotMatch(other.output(), /another-secret/);
-    rmSync(folder, { recursive: true });
   });
 
   it('warns of variables without effect, of a database or misspelt, and starts all the same', async () => {
@@ -259,6 +249,5 @@ describe('the process', () => {
     );
     assert.doesNotMatch(server.output(), /hunter2/);
     await server.terminate();
-    rmSync(folder, { recursive: true });
   });
 });

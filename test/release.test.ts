@@ -1,9 +1,9 @@
 /** The refusals of a release: it is made of what is committed, once, and of a version that comes next. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { ROOT_FOLDER, temporaryFolder } from './support/server.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT_FOLDER, 'package.json'), 'utf8')) as {
@@ -38,7 +38,6 @@ describe('a release', () => {
     git('add', '-A');
     git('commit', '--quiet', '-m', 'Begin');
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('takes the next version of a clean tree with a section in the changelog', () => {
     assert.equal(release(NEXT), `v${NEXT} can be released: 1 entries in the changelog\n`);

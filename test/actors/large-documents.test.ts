@@ -4,7 +4,7 @@
  */
 // Own process: it takes long.
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { exportState } from '../../src/actors/state-file.ts';
@@ -118,7 +118,6 @@ describe('a document beyond the limits of a request', () => {
       assert.deepEqual(same.json, document);
     } finally {
       await second.stop();
-      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -1,9 +1,8 @@
 /** The parts on which the load generators rely: prepared requests, responses that come in pieces, latencies counted when due. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runOpenLoop } from '../../bench/lib/load/open-loop.ts';
@@ -19,12 +18,13 @@ import { ResponseReader } from '../../bench/lib/load/response-reader.ts';
 import type { Target } from '../../bench/lib/measurement.ts';
 import { shuffled } from '../../bench/lib/shuffled.ts';
 import { median, quantile } from '../../bench/lib/statistics.ts';
+import { temporaryFolder } from '../support/server.ts';
 
 const TARGET: Target = { name: 'x', origin: 'http://127.0.0.1:1', basePath: '/base', token: 'token' };
 
 describe('prepared requests', () => {
   test('come back from their file byte by byte, whatever is in them', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'requests.bin');
     const requests = [
       { method: 'GET', path: '/a' },
@@ -36,7 +36,6 @@ describe('prepared requests', () => {
     const [head = '', body = ''] = (post ?? '').split('\r\n\r\n');
     assert.deepEqual(JSON.parse(body), requests[1]?.body);
     assert.match(head, new RegExp(`content-length: ${Buffer.byteLength(body)}$`));
-    rmSync(folder, { recursive: true });
   });
 
   test('go to another surface, with other headers, where they say so', () => {
@@ -111,7 +110,7 @@ test('twenty requests that are due at once over one connection: each waits for t
   await once(server, 'listening');
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
-  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+  const folder = temporaryFolder();
   const latencies = await runOpenLoop({
     target: { ...TARGET, origin: `http://127.0.0.1:${address.port}` },
     operation: { requests: [{ method: 'GET', path: '/' }] },
@@ -123,5 +122,4 @@ test('twenty requests that are due at once over one connection: each waits for t
   assert.equal(responded, 20);
   assert.ok(latencies.max > latencies.p50, 'the last waited longer than the tenth');
   server.close();
-  rmSync(folder, { recursive: true });
 });

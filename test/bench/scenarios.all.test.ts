@@ -1,9 +1,6 @@
 /** Every scenario of the bench, run with a handful of requests: what it claims to measure, it still can. */
 // Own process: it takes long.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { EFFORTS } from '../../bench/lib/measurement.ts';
 import { merged, type Results } from '../../bench/lib/report/results.ts';
@@ -14,6 +11,7 @@ import { startServerProcess } from '../../bench/lib/servers/server-process.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 import { peerScenario } from '../../bench/scenarios/peer.ts';
 import { NO_UWS } from '../support/installed-engines.ts';
+import { temporaryFolder } from '../support/server.ts';
 
 const NAMES = SCENARIOS.map(({ name }) => name);
 
@@ -29,7 +27,7 @@ describe('a run of all scenarios', { skip: NO_UWS }, () => {
   });
 
   test('beside another server of this interface, the same is measured of both', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const folder = temporaryFolder();
     const other = await startServerProcess(folder);
     try {
       const scenarios = [peerScenario({ ...other.target, name: 'another one' })];
@@ -48,7 +46,6 @@ describe('a run of all scenarios', { skip: NO_UWS }, () => {
       );
     } finally {
       await other.kill();
-      rmSync(folder, { recursive: true });
     }
   });
 

@@ -1,14 +1,14 @@
 /** The server's end of the control channel: clients that misbehave must not hold up the server or its stop. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { SOCKET_FILE_NAME } from '../../src/control/control-protocol.ts';
 import { type ControlHandlers, openControl } from '../../src/control/control-server.ts';
+import { temporaryFolder } from '../support/server.ts';
 
 const handlers: ControlHandlers = {
   status: async () => ({ pid: 1, lastId: 2, durableId: 2, addons: [] }),
@@ -16,12 +16,6 @@ const handlers: ControlHandlers = {
   snapshot: async () => ({ taken: false, id: 2, path: 'x', bytes: 1, durationMs: 0 }),
   'create-admin-token': async () => ({ secret: '*:*.x' }),
 };
-
-function folderOf(t: { after(run: () => void): void }): string {
-  const folder = mkdtempSync(join(tmpdir(), 'control-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => undefined;
@@ -34,8 +28,8 @@ function withResolvers<T>() {
 
 const silent = { warn: () => undefined };
 
-it('a stop does not wait for a client that has asked nothing, nor for one that keeps its end open', async (t) => {
-  const folder = folderOf(t);
+it('a stop does not wait for a client that has asked nothing, nor for one that keeps its end open', async () => {
+  const folder = temporaryFolder();
   const control = await openControl({ folder, handlers, log: silent });
   const asking = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   const mute = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
@@ -48,15 +42,15 @@ it('a stop does not wait for a client that has asked nothing, nor for one that k
   mute.destroy();
 });
 
-it('the socket may be used by its owner alone', async (t) => {
-  const folder = folderOf(t);
+it('the socket may be used by its owner alone', async () => {
+  const folder = temporaryFolder();
   const control = await openControl({ folder, handlers, log: silent });
   assert.equal(statSync(join(folder, SOCKET_FILE_NAME)).mode & 0o777, 0o600);
   await control.close();
 });
 
-it('a stop waits for the command that is being carried out, and its client gets the response', async (t) => {
-  const folder = folderOf(t);
+it('a stop waits for the command that is being carried out, and its client gets the response', async () => {
+  const folder = temporaryFolder();
   const { promise: outcome, reject: fail } = withResolvers<never>();
   const { promise: begun, resolve: begin } = withResolvers<void>();
   const snapshot = (): Promise<never> => {
@@ -77,8 +71,8 @@ it('a stop waits for the command that is being carried out, and its client gets 
   assert.equal(await asked, 'the disk is full');
 });
 
-it('a folder in the place of the socket costs the channel, and not the server', async (t) => {
-  const folder = folderOf(t);
+it('a folder in the place of the socket costs the channel, and not the server', async () => {
+  const folder = temporaryFolder();
   mkdirSync(join(folder, SOCKET_FILE_NAME));
   const warnings: string[] = [];
   const log = { warn: (_: object, message: string) => void warnings.push(message) };
@@ -87,8 +81,8 @@ it('a folder in the place of the socket costs the channel, and not the server', 
   await control.close();
 });
 
-it('a server that does not respond is said to be there, and nobody waits for it for ever, nor for its snapshot', async (t) => {
-  const folder = folderOf(t);
+it('a server that does not respond is said to be there, and nobody waits for it for ever, nor for its snapshot', async () => {
+  const folder = temporaryFolder();
   const stopped = createServer(() => undefined);
   stopped.listen(join(folder, SOCKET_FILE_NAME));
   await once(stopped, 'listening');
@@ -102,8 +96,8 @@ it('a server that does not respond is said to be there, and nobody waits for it 
   stopped.close();
 });
 
-it('a snapshot may take longer than any other response', async (t) => {
-  const folder = folderOf(t);
+it('a snapshot may take longer than any other response', async () => {
+  const folder = temporaryFolder();
   const snapshot = async () => {
     await new Promise((resolve) => setTimeout(resolve, 250));
     return handlers.snapshot();

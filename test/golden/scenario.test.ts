@@ -1,6 +1,6 @@
 /** The scenario of the golden folders is ready for the next release: nothing that the interface can write is missing in it. */
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Call, startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
@@ -12,7 +12,6 @@ import { runScenario } from './scenario.ts';
 const folder = temporaryFolder();
 const IMPORT_FILE = join(folder, 'import.json');
 writeFileSync(IMPORT_FILE, JSON.stringify(IMPORT_DOCUMENT));
-after(() => rmSync(folder, { recursive: true }));
 
 for (const [start, env] of [
   ['an empty folder', {}],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import {
@@ -12,6 +11,7 @@ import { ConfigError } from '../../src/process/settings.ts';
 import { ADDONS } from '../../src/start/addons.ts';
 import { ignoredVariables, readConfig } from '../../src/start/config.ts';
 import { misspeltSettings } from '../../src/start/misspelt-settings.ts';
+import { temporaryFolder } from '../support/server.ts';
 
 describe('configuration', () => {
   it('has the documented defaults', () => {
@@ -100,7 +100,7 @@ describe('configuration', () => {
   });
 
   it('takes client and frontend tokens with their scope, from a variable or from the file that one names', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'tokens');
     writeFileSync(file, '*:production.two\ndefault:development.three\n');
     const { initialTokens } = readConfig({
@@ -163,7 +163,7 @@ describe('configuration', () => {
   });
 
   it('names the file when the tokens in it are wrong', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'tokens');
     writeFileSync(file, 'hunter2\n');
     assert.throws(
@@ -171,11 +171,10 @@ describe('configuration', () => {
       (error) =>
         error instanceof ConfigError && error.message.startsWith(`INIT_ADMIN_API_TOKENS_FILE (${file}) `),
     );
-    rmSync(folder, { recursive: true });
   });
 
   it('takes the token of the metrics from a file, without the line end of its last line', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const folder = temporaryFolder();
     const file = join(folder, 'metrics-token');
     writeFileSync(file, 'a-token-of-metrics\n');
     assert.equal(readConfig({ METRICS_TOKEN_FILE: file }).metricsToken, 'a-token-of-metrics');

@@ -22,8 +22,16 @@ import { nodeArguments } from './source.ts';
 export const ADMIN_TOKEN = '*:*.test-secret';
 export const ROOT_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is removed when the process ends, at the latest. */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+  folders.push(folder);
+  return folder;
 }
 
 export interface ReceivedResponse {

@@ -1,8 +1,7 @@
 /** The examples of docs/connect-an-application.md, each as it stands on the page, but for the port. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, mock, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +12,13 @@ import { renderToString } from 'react-dom/server';
 import { register } from 'tsx/esm/api';
 import { makeRunningFlag } from '../support/applications.ts';
 import { openPage } from '../support/browser/browser-page.ts';
-import { type Call, ROOT_FOLDER, startTestServer, type TestServer } from '../support/server.ts';
+import {
+  type Call,
+  ROOT_FOLDER,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+} from '../support/server.ts';
 import { walksOf } from '../support/walk.ts';
 
 const PAGE = readFileSync(join(ROOT_FOLDER, 'docs/connect-an-application.md'), 'utf8');
@@ -45,7 +50,7 @@ describe('the page about applications', () => {
     const token = SETTINGS.INIT_ADMIN_API_TOKENS ?? null;
     const call: Call = (method, path, body) => server.call(method, path, body, { token });
     await makeRunningFlag(call, 'new-checkout', FOR_ADA);
-    folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
   });

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
@@ -72,7 +71,6 @@ describe('the command flagstaff edge', () => {
   });
   after(() => {
     for (const child of running) child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('a process that is killed while its upstream is away serves again from its copy', async () => {

@@ -1,6 +1,6 @@
 /** Callers and upstreams that mean harm, or are broken: what they can take is bounded, and what is wrong is named. */
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Edge } from '../../../src/addons/edge/edge.ts';
@@ -313,9 +313,8 @@ describe('settings of an edge', () => {
     assert.match(refusal(options, { HTTP_ENGINE: 'nod' }), /^--http-engine must be one of auto, uws, node/);
   });
 
-  it('tokens are read from files, and a file that is not there is named', (t) => {
+  it('tokens are read from files, and a file that is not there is named', () => {
     const folder = temporaryFolder();
-    t.after(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'tokens');
     writeFileSync(file, `${CLIENT}\n${FRONTEND}\n`);
     const url = { 'upstream-url': 'http://127.0.0.1:1' };

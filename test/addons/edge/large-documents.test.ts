@@ -1,7 +1,7 @@
 /** Documents of many megabytes: an edge reads, takes and copies them in turns, and shows each at one moment. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as v from 'valibot';
@@ -114,7 +114,6 @@ describe('a large copy on disk', () => {
   });
   after(() => {
     setTurnMs();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('is written and read in turns, a record a line', async () => {

@@ -1,10 +1,10 @@
 /** TLS of an edge: to its callers on both HTTP engines, and to its upstream, which may ask for a certificate of the edge. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { ENGINES } from '../../support/installed-engines.ts';
@@ -42,7 +42,6 @@ describe('TLS of an edge', () => {
       makePair(folder, name),
     ) as [Pair, Pair, Pair];
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const httpEngine of ENGINES)
     it(`it serves HTTPS alone, and another edge believes the certificate that it is given (${httpEngine})`, async (t) => {

@@ -1,6 +1,5 @@
 /** How streams end, what a client that does not read costs until then, and how others go on after a kill. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
@@ -117,7 +116,6 @@ describe('streams of changes', TOGETHER, () => {
       after.close();
     } finally {
       await again.kill();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

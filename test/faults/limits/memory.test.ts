@@ -3,7 +3,6 @@
  * not when it has started again, so what counts is the state as it will be then.
  */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
@@ -136,7 +135,6 @@ describe('a process with little memory', { timeout: 300_000 }, () => {
   const processes: ServerProcess[] = [];
   after(() => {
     for (const { child } of processes) child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function start(): Promise<ServerProcess> {

@@ -3,7 +3,7 @@
  * tells: the kernel knows the most that it ever was.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { STATE_FORMAT_VERSION } from '../../../src/domain/desired/state-document.ts';
@@ -93,7 +93,6 @@ describe('a list or a document that is too long', { timeout: 300_000 }, () => {
   });
   after(async () => {
     await server.kill();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const statusOf = (field: string): number => {

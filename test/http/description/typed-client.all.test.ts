@@ -3,9 +3,9 @@
  * interface is written with that client. It has to compile, a mistake in it must not, and it has to work.
  */
 import assert from 'node:assert/strict';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { writeSource } from '../../support/compile.ts';
@@ -64,7 +64,6 @@ before(async () => {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** By file: the messages of the compiler with the strictest settings. One program for all, since each costs seconds. */
 function compile(texts: Readonly<Record<string, string>>): Record<string, string[]> {

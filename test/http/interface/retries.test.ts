@@ -1,6 +1,5 @@
 /** Retries of every write of the description, those that remove and move what their path names too, and also after a kill. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { runScenario } from '../../golden/scenario.ts';
 import { DESCRIBED, describedRoute } from '../../support/described-routes.ts';
@@ -35,7 +34,6 @@ const shownOf = ({ status, body }: ReceivedResponse, hidden: object = {}): objec
 describe('a retry', () => {
   it('gets the first response of every write of the description, at once and after a kill', async (t) => {
     const folder = temporaryFolder();
-    t.after(() => rmSync(folder, { recursive: true }));
     let running = await spawnServer(folder);
     t.after(() => running.kill());
     const retries: (() => Promise<void>)[] = [];

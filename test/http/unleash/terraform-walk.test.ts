@@ -4,7 +4,6 @@
  * null where it dereferences it.
  */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { it } from 'node:test';
 import { digestOf } from '../../../src/http/serving/access.ts';
 import '../../support/check-responses.ts';
@@ -274,7 +273,6 @@ describeInterface('the Terraform provider of Unleash', (server) => {
     });
     assert.equal(use.status, 200, 'the token stays valid');
     await site.stop();
-    rmSync(folder, { recursive: true });
   });
 
   walk(['resource project_access'], 'replaces the members and reads them back', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -31,7 +30,6 @@ test('a file is opened once a descriptor is given back, where all were taken', a
     const file = await realFileSystem.open(${JSON.stringify(join(folder, 'segment'))}, 'create');
     console.log(await file.size());`);
   assert.equal(output, '0');
-  rmSync(folder, { recursive: true });
 });
 
 test('a file fails to open at once where all descriptors are taken and nobody may wait, as in a process that stops', async () => {

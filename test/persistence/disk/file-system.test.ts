@@ -1,16 +1,14 @@
 /** One suite over both file systems, the real one and the simulated one: what persistence builds on holds in each. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { type FileSystem, isMissing, realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { writeFully, writeFullyDurably } from '../../../src/persistence/disk/write-fully.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { temporaryFolder } from '../../support/server.ts';
 
-const realFolder = mkdtempSync(join(tmpdir(), 'flagstaff-fs-'));
-after(() => rmSync(realFolder, { recursive: true, force: true }));
+const realFolder = temporaryFolder();
 
 const IMPLEMENTATIONS: readonly [name: string, fs: FileSystem, folder: string][] = [
   ['the real file system', realFileSystem, join(realFolder, 'data')],

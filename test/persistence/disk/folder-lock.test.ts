@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { FolderLockedError, LOCK_FILE_NAME, lockFolder } from '../../../src/persistence/disk/folder-lock.ts';
+import { temporaryFolder } from '../../support/server.ts';
 import { LOADER, runnable } from '../../support/source.ts';
 
 const folders: string[] = [];
@@ -15,7 +15,7 @@ after(() => {
 });
 
 function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-lock-'));
+  const folder = temporaryFolder();
   folders.push(folder);
   return folder;
 }

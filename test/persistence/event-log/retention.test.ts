@@ -117,7 +117,6 @@ describe('retention', () => {
         assert.equal((await call('GET', `${FEATURES}/old`)).body.description, 'first');
       });
     }
-    rmSync(copy, { recursive: true });
   });
 
   it('lets a restore say what is no longer there', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
@@ -22,6 +21,7 @@ import {
 } from '../../support/journal-fixture.ts';
 import { type Call, type CallKind, ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { framesIn } from '../../support/segment-bytes.ts';
+import { temporaryFolder } from '../../support/server.ts';
 
 async function emptyDisk(): Promise<MemoryFileSystem> {
   const fs = new MemoryFileSystem();
@@ -351,7 +351,7 @@ test('closing writes what was appended, and an empty journal leaves no file behi
 });
 
 test('on the real file system a journal is written, torn, recovered and written on', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-journal-'));
+  const folder = temporaryFolder();
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const seen: number[] = [];
   const loader = {

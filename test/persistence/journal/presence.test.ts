@@ -101,7 +101,6 @@ describe('a real file', () => {
     renameSync(other, path);
     assert.equal(await file.isAt(path), false);
     await file.close();
-    rmSync(folder, { recursive: true });
   });
 
   it('holds the lock of a folder until the lock file is deleted', async () => {
@@ -114,6 +113,5 @@ describe('a real file', () => {
     assert.deepEqual([await lock.isHeld(), await second.isHeld()], [false, true]);
     second.release();
     lock.release();
-    rmSync(folder, { recursive: true });
   });
 });
