@@ -18,16 +18,20 @@ const PAGE = join(ROOT, 'docs/reliability.md');
 
 const INTRODUCTION = `# Faults, promises and tests
 
-What can go wrong, what Flagstaff promises then, and which tests inject the fault and check the promise
+Faults, what Flagstaff promises for each, and the tests that inject the fault and check the promise
 ([by title](../test/faults/rows.ts)). \`test/faults/render.ts\` writes this page.
 
-After any fault and a restart, whatever was acknowledged is there; the state is that of a prefix of what was submitted, without a hole; what was
-not acknowledged is wholly in or wholly out; the recovered state has the hash of the live one at the same event; and nothing that was shown is taken back.
+After any fault and a restart:
 
-The simulation (\`simulation/simulation\` in short) runs the engine on a simulated clock, scheduler and disk: in several lives of a process,
-commands of every type meet kills, power cuts, failing calls, full disks, slow syncs, clock jumps and, at the end, damage to the folder.
-\`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It finds every one of the *broken builds*, each broken on
-purpose in one line.
+- All acknowledged changes are there.
+- The state is that of a prefix of the submitted changes, without a hole. An unacknowledged change is there as a whole or not at all.
+- The recovered state has the hash of the live one at the same event.
+- Nothing that was shown is undone.
+
+The simulation (\`simulation/simulation\`) runs the engine on a simulated clock, scheduler and disk: over several restarts, commands of every
+type meet kills, power cuts, failing calls, full disks, slow syncs, clock jumps and, at the end, damage to the folder.
+\`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It detects every one of the *broken builds*, each
+broken on purpose in one line.
 `;
 
 function assertThere({ file, title }: TestName): void {
@@ -66,7 +70,7 @@ function longFormTable({ longForms }: Recorded): string {
 export function reliabilityPage(recorded: Recorded): string {
   const page = [
     INTRODUCTION,
-    '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) stand in italics.\n',
+    '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) are in italics.\n',
     '| fault | promise | tests |\n|---|---|---|',
     ...FAULT_ROWS.map(rowOf).map((row) => row.replaceAll('](docs/', '](')),
     '\n## The long forms\n\n`npm test` runs short forms, `npm run test:faults` long ones, within `FAULTS_BUDGET_SECONDS` if set; `--record` writes here, and in\n[reliability.json](reliability.json), what they counted.\n',

@@ -71,7 +71,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The unsynced tail of a killed process is read after the restart, then the power is cut',
-    promise: 'Recovery makes the tail durable before anybody reads it.',
+    promise: 'Recovery makes the tail durable before it can be read.',
     tests: [
       ...powerCut(
         'nor does a power cut right after the restart',
@@ -83,7 +83,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A write is torn, at any byte',
-    promise: 'The exact prefix is recovered, appending goes on behind it, and a second restart is identical.',
+    promise:
+      'The exact prefix is recovered, appending continues after it, and a second restart is identical.',
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
   },
   {
@@ -97,7 +98,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'Bits flip in the journal; frames or segments are dropped, doubled, swapped or brought back',
+    fault: 'Bits flip in the journal; frames or segments are dropped, doubled, swapped or restored',
     promise: 'Refused, naming file, offset and last good event; never a smaller or another state.',
     tests: [
       ...damage(
@@ -112,7 +113,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Bits flip in old history that a start leaves unread',
     promise:
-      'Found in the background: the server goes on, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file, and damage behind the snapshot, refuse the start.',
+      'Found in the background: the server continues, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
@@ -129,7 +130,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'A damaged frame with good ones behind it',
+    fault: 'A damaged frame with good ones after it',
     promise: 'Refused: it is no torn tail.',
     tests: damage('a zeroed frame with good batches after it is damage even when there is no mark'),
   },
@@ -211,7 +212,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The disk hangs',
-    promise: 'Settled reads go on; what waits is bounded; writes that wait too long get 503.',
+    promise: 'Settled reads continue; queues are bounded; writes that wait too long get 503.',
     tests: [
       ...named('faults/stalled-sync.test.ts')('answers settled reads at once, and 503 with Retry-After'),
       ...engine('does not begin a command that waited too long'),
@@ -219,7 +220,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'The clock jumps back, far ahead, or stands still',
+    fault: 'The clock jumps back, far ahead, or stops',
     promise: 'Events are ordered by id, and their times never go back.',
     tests: [
       ...engine(
@@ -581,7 +582,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A change is too large for a frame, or a value looks like code to an encoder',
-    promise: 'Refused before anything is applied; the process goes on.',
+    promise: 'Refused before anything is applied; the process continues.',
     tests: [
       ...engine(
         'refuses a change of more bytes than the journal takes before anything of it happens',
@@ -670,7 +671,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['migration from Unleash', 'migration each minute'],
   },
   {
-    fault: "A cluster's log is lost or made anew, or a node belongs to another history",
+    fault: "A cluster's log is lost or recreated, or a node belongs to another history",
     promise: 'Nobody leads on another history or begins one, and each node says what to do.',
     tests: [
       ...named('addons/replication/history.test.ts')(
@@ -697,7 +698,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A follower is asked, and a disk is lost',
+    fault: 'A follower is read, and a disk is lost',
     promise: 'Limits count the caller, and every node all reports, once.',
     tests: [
       ...named('addons/replication/cluster.test.ts')(
@@ -731,7 +732,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A leader is cut off from the log, its disk hangs or is full, or its event loop stands still',
+    fault: 'A leader is cut off from the log, its disk hangs or is full, or its event loop is blocked',
     promise:
       'Within 5 seconds it does not lead, and is not ready unless it follows; another node takes writes within 8.',
     tests: [
@@ -760,7 +761,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['killed leaders', 'mixed faults of clusters', 'simulation of clusters'],
   },
   {
-    fault: "A majority of the replicated log's servers is away",
+    fault: "A majority of the replicated log's servers is down",
     promise:
       'Every node shows the last decided state, and no read waits; each write hears within 5 seconds whether it may have happened, and is there once or never.',
     tests: [
@@ -804,7 +805,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'Somebody changes history, and makes all checksums anew',
+    fault: 'An attacker changes history, and recomputes all checksums',
     promise: 'The public key and one signed head that is kept elsewhere show it.',
     tests: named('addons/audit/command.test.ts')(
       'finds another author, which no checksum shows',

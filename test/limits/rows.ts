@@ -280,7 +280,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
     introduction:
-      'Growth beyond these gets a 400 that names the number, the limit and the setting; a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)).',
+      'Growth beyond these gets a 400 that names the number, the limit and the setting. A larger flag still loads, and can be read, switched and shrunk ([rules](docs/specification/limits.md#flags)).',
     last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
@@ -337,7 +337,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Memory',
     introduction:
-      'The state is measured as after a restart, so a server can load whatever it accepted; beyond the budget, only growth is refused ([what to do](docs/operating.md#memory)).',
+      'The state is measured as after a restart, so a server can load everything it accepted; beyond the budget, only growth is refused ([what to do](docs/operating.md#memory)).',
     rows: [
       row(
         'the state',
@@ -353,14 +353,14 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'the cache: documents, flags in all forms, compressed responses, callers, listed events, past states',
         `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of it for what one caller can multiply, as by a query string`,
-        'the least recently used goes',
+        'the least recently used is evicted',
       ),
       row('large documents, deltas and lists of flags built at once', '1', 'others wait in turn'),
       row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
         'indexes of long texts in contexts',
         `${number(TEXT_INDEXES_MAX)}, some 8 MiB`,
-        'the least recently used goes',
+        'the least recently used is evicted',
       ),
       row(
         'regular expressions in one request; one with \\p counts 40 times',
@@ -370,7 +370,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'compiled regular expressions, with their automata',
         bytes(PATTERN_CACHE_BYTES_MAX),
-        'the least recently used goes',
+        'the least recently used is evicted',
       ),
       row(
         'changes kept for caches and streams that lag',
@@ -380,17 +380,17 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'counts reported by servers, and by pages',
         `${bytes(COUNTS_BYTES_MAX.backend)} and ${bytes(COUNTS_BYTES_MAX.frontend)}`,
-        'the oldest hours or days go',
+        'the oldest hours or days are dropped',
       ),
       row(
         'applications of servers, and of pages',
         `${number(APPLICATIONS_MAX)} and ${bytes(APPLICATIONS_BYTES_MAX)} each`,
-        'the one that reported longest ago goes',
+        'the one with the oldest report is dropped',
       ),
       row(
         'instances of an application in an environment',
         number(INSTANCES_MAX),
-        'the one that reported longest ago goes',
+        'the one with the oldest report is dropped',
       ),
       row('a response, as sent', bytes(RESPONSE_BYTES_MAX), '413, before the first byte'),
       row(
@@ -587,7 +587,7 @@ export const SECTIONS: readonly LimitSection[] = [
       ),
       row('links to set the password of a user', '1', 'a new one ends the old one'),
       row('returns from the OpenID Connect provider at once', number(SIGN_INS_RUNNING_MAX), 'try again'),
-      row('reply of the provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
+      row('reply of the provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'the sign-in fails'),
       row(
         'sessions of a user or an API token, and of all',
         `${number(SESSIONS_PER_CALLER_MAX)}, ${number(SESSIONS_MAX)}`,
@@ -621,7 +621,7 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Pages',
-    introduction: 'A page ends with the item that reaches its limit, and says where the next one starts.',
+    introduction: 'A page ends with the item that reaches its limit, and gives the start of the next one.',
     rows: [
       row('events in a list', `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`, 'the page ends there'),
       row(
@@ -640,7 +640,7 @@ export const SECTIONS: readonly LimitSection[] = [
     title: 'Disk',
     introduction: 'The journal grows unless events have an age limit.',
     rows: [
-      row('free space', `at least ${bytes(RESERVE_BYTES_DEFAULT)}`, 'writes get 503; reads go on'),
+      row('free space', `at least ${bytes(RESERVE_BYTES_DEFAULT)}`, 'writes get 503; reads continue'),
       row('age of events', 'none', 'whole segment files are deleted', 'EVENT_RETENTION_DAYS'),
     ],
   },
@@ -667,11 +667,11 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'archived events that the log keeps too',
         bytes(LOG_BYTES),
-        'the oldest go, unless a node heard of lately lacks them',
+        'the oldest are dropped, unless a recently seen node needs them',
         'REPLICATION_LOG_BYTES',
       ),
       row('an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
-      row('snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest goes'),
+      row('snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest is deleted'),
     ],
   },
   {
@@ -697,7 +697,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'tokens that are not valid',
         `${number(INVALID_MAX)}, each for ${seconds(INVALID_FOR_MS)}`,
-        'the oldest is asked about again',
+        'the oldest is validated again',
       ),
       row(
         'tokens that wait for the upstream',

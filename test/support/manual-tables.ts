@@ -10,6 +10,8 @@ import { headMetrics } from '../../src/addons/audit/configure.ts';
 import type { HeadStatus } from '../../src/addons/audit/head-keeper.ts';
 import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metrics.ts';
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../../src/addons/edge/options.ts';
+import { clusterMetrics } from '../../src/addons/replication/node-parts.ts';
+import type { ReplicaView } from '../../src/addons/replication/node-view.ts';
 import { metricsOf } from '../../src/addons/usage/configure.ts';
 import type { Usage } from '../../src/addons/usage/usage.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
@@ -73,6 +75,7 @@ function exitCodes(): string {
 function metrics(): string {
   return metricTable(
     createMetrics(unread<MetricsSources>(), [
+      clusterMetrics(unread<() => ReplicaView>()),
       headMetrics(unread<() => HeadStatus>()),
       metricsOf(unread<Usage>()),
     ]),

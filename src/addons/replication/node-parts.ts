@@ -49,7 +49,7 @@ export function healthOf(view: ReplicaView): AddonHealth {
   };
 }
 
-const clusterMetrics = (view: () => ReplicaView): AddonMetrics => ({
+export const clusterMetrics = (view: () => ReplicaView): AddonMetrics => ({
   gauges: [
     [
       'flagstaff_cluster_leading',
