@@ -66,10 +66,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'reading of the environment, log, exit codes, the installed version',
     imports: [],
   },
-  passwords: {
-    purpose: 'passwords hashed and checked',
-    imports: ['domain/access', 'domain/flags', 'domain/people', 'domain/state'],
-  },
   'persistence/codec': {
     purpose: 'MessagePack, and the guard that each stored value passes',
     imports: [],
@@ -137,6 +133,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/recovery',
       'persistence/snapshots',
     ],
+  },
+  passwords: {
+    purpose: 'passwords hashed and checked',
+    imports: ['actors', 'domain/access', 'domain/flags', 'domain/people', 'domain/state'],
   },
   'http/body': {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',

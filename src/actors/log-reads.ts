@@ -17,11 +17,8 @@ const UNREAD: Refusal = refuse(
   'The server has started, and still reads its history: events can be searched and read in some seconds.',
 );
 
-/** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
+/** A read has one segment or snapshot open at a time, and a megabyte or two in memory; what a walk over all flags found may take megabytes. */
 export const READS: FairQueueLimits = { runningMax: 4, runningPerRequesterMax: 2, waitingMax: 64 };
-
-/** Walks over all flags, in turns. What one found may take megabytes. */
-export const WALKS: FairQueueLimits = { runningMax: 4, runningPerRequesterMax: 2, waitingMax: 64 };
 
 /** They share one thread. At a second a search on a large log, the last in the queue waits 16 s. */
 export const TEXT_SEARCHES: FairQueueLimits = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: 16 };
@@ -38,18 +35,17 @@ export class LogReads {
   readonly #options: LogReadsOptions;
   readonly #reads = new FairQueue(READS);
   readonly #textSearches = new FairQueue(TEXT_SEARCHES);
-  readonly #walks = new FairQueue(WALKS);
 
   constructor(options: LogReadsOptions) {
     this.#options = options;
   }
 
   get runningCount(): number {
-    return this.#reads.runningCount + this.#textSearches.runningCount + this.#walks.runningCount;
+    return this.#reads.runningCount + this.#textSearches.runningCount;
   }
 
   get waitingCount(): number {
-    return this.#reads.waitingCount + this.#textSearches.waitingCount + this.#walks.waitingCount;
+    return this.#reads.waitingCount + this.#textSearches.waitingCount;
   }
 
   /** Nothing newer than `durableId` is shown (invariant 4). */
@@ -61,7 +57,7 @@ export class LogReads {
 
   /** Runs `walk` over the state in its turn. It must work in turns, and stop with the requester's signal. */
   walk<T>(walk: () => Promise<T>, requester: Requester): Promise<T | Refusal> {
-    return this.#walks.run(walk, requester);
+    return this.#reads.run(walk, requester);
   }
 
   /** Both also refuse with a 404, as `FlagHistory` does. */

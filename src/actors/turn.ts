@@ -253,33 +253,22 @@ export class Background {
   }
 }
 
-// Work that never ends while changes go on, such as telling thousands of streams of them. Somebody waits for it, so it pauses only
-// once it has taken more than its share of the time while others wanted the event loop.
-
-/** The share of the time that the work gets, over long, while others want it. */
-const SHARE = 0.1;
-
-/** Milliseconds of work after a rest, even if others are waiting: enough for one change to several thousand streams. */
-const BURST_MS = 100;
+// Work that never ends while changes go on, such as telling thousands of streams of them. Somebody waits for it, so it never pauses; its turns
+// are brief while others want the event loop.
 
 /** Milliseconds that others may take between two turns without counting as busy. */
 const OTHERS_MS = 1;
-
-/** Milliseconds until the next look whether others are still busy. */
-const REST_MS = 10;
 
 export interface FollowUpClock {
   /** Milliseconds, monotonic. */
   now(): number;
   /** Takes the turn after the current callbacks of the event loop. */
   defer(turn: () => void): void;
-  later(delayMs: number, turn: () => void): void;
 }
 
 const FOLLOW_UP_CLOCK: FollowUpClock = {
   now: () => performance.now(),
   defer: (turn) => void setImmediate(turn),
-  later: (delayMs, turn) => void setTimeout(turn, delayMs),
 };
 
 export interface FollowUpOptions {
@@ -295,13 +284,10 @@ export class FollowUp {
   readonly #clock: FollowUpClock;
   #isRunning = false;
   #isWanted = false;
-  #creditMs = BURST_MS;
-  #creditedAt: number;
 
   constructor(options: FollowUpOptions) {
     this.#options = options;
     this.#clock = options.clock ?? FOLLOW_UP_CLOCK;
-    this.#creditedAt = this.#clock.now();
   }
 
   /** There is work, perhaps. */
@@ -319,24 +305,15 @@ export class FollowUp {
 
   #run(othersMs: number): void {
     assert(this.#isRunning, 'a turn is taken only while there is work');
-    const startedAt = this.#clock.now();
-    this.#creditMs = Math.min(BURST_MS, this.#creditMs + (startedAt - this.#creditedAt) * SHARE);
-    this.#creditedAt = startedAt;
     const isShared = othersMs > OTHERS_MS || this.#options.areOthersWaiting();
-    if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#defer());
-    const isDone = this.#turn(startedAt + TURN_MS);
-    if (isShared) this.#creditMs -= this.#clock.now() - startedAt;
-    assert(!isDone || !this.#isWanted, 'work ends once nobody wants more of it');
-    if (isDone) this.#isRunning = false;
-    else this.#defer();
-  }
-
-  /** True when nothing is left. */
-  #turn(end: number): boolean {
+    const end = this.#clock.now() + (isShared ? BRIEF_TURN_MS : TURN_MS);
     do {
       this.#isWanted = false;
-      if (this.#options.advance() && !this.#isWanted) return true;
+      if (this.#options.advance() && !this.#isWanted) {
+        this.#isRunning = false;
+        return;
+      }
     } while (this.#clock.now() < end);
-    return false;
+    this.#defer();
   }
 }

@@ -3,12 +3,11 @@
  * one thread and one core of the machine and no more, and a bounded number waits.
  *
  * Callers who are signed in, and addresses from which somebody has signed in, wait apart from strangers: each
- * side has half of the places and every second turn. Within a side, addresses take turns, and at an address each user who is known there, and all
- * others together. When a side is full, the newest password of whoever has the most is dropped for whoever has fewer. So a crowd of
- * addresses delays strangers only, and a crowd behind one proxy nobody who has signed in through it before.
+ * side has half of the places and every second turn. Within a side, addresses take turns, and so does each user who is known at one.
+ * So a crowd of addresses delays strangers only, and a crowd behind one proxy nobody who has signed in through it before.
  */
-import assert from 'node:assert/strict';
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { FairQueue } from '../actors/fair-queue.ts';
 import {
   formatPasswordHash,
   HASH_MEMORY_BYTES_MAX,
@@ -16,7 +15,7 @@ import {
   type PasswordHash,
   type ScryptCost,
 } from '../domain/access/password-hash.ts';
-import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 
 /** 32 MiB and some 0.2 seconds for each password: what OWASP recommends of scrypt at this size. */
 export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
@@ -44,20 +43,14 @@ export interface Waiting {
   readonly userId: number | null;
 }
 
-interface Job {
-  readonly network: string;
-  readonly userId: number | null;
-  run(): Promise<void>;
-  refuse(): void;
-}
+const ONE_AT_A_TIME = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: WAITING_MAX } as const;
 
 export class ScryptQueue {
   readonly #cost: ScryptCost;
-  /** The one that had the last turn comes second. */
-  #rooms = { first: new WaitingRoom(), second: new WaitingRoom() };
-  readonly #known = this.#rooms.first;
-  readonly #strangers = this.#rooms.second;
-  #isRunning = false;
+  readonly #known = new FairQueue(ONE_AT_A_TIME);
+  readonly #strangers = new FairQueue(ONE_AT_A_TIME);
+  /** The next of each side. */
+  readonly #sides = new FairQueue(ONE_AT_A_TIME);
   #newWaitingCount = 0;
 
   constructor(cost: ScryptCost = SCRYPT_COST) {
@@ -94,78 +87,15 @@ export class ScryptQueue {
     return { cost: this.#cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
   }
 
-  #inTurn<T>({ network, isKnown, userId }: Waiting, work: () => Promise<T>): Promise<T | Refusal> {
-    return new Promise((resolve, reject) => {
-      const job: Job = {
-        network,
-        userId,
-        run: () => work().then(resolve, reject),
-        refuse: () => resolve(BUSY),
-      };
-      (isKnown ? this.#known : this.#strangers).add(job);
-      if (!this.#isRunning) void this.#runAll();
-    });
+  async #inTurn<T>(
+    { network, isKnown, userId }: Waiting,
+    work: () => Promise<Exclude<T, Refusal>>,
+  ): Promise<T | Refusal> {
+    const side = isKnown ? this.#known : this.#strangers;
+    const turn = () => this.#sides.run(work, { name: String(isKnown) });
+    const outcome = await side.run(turn, { name: `${network} ${userId}` });
+    return isRefusal(outcome) ? BUSY : outcome;
   }
-
-  /** One after the other, of each room in turn. */
-  async #runAll(): Promise<void> {
-    this.#isRunning = true;
-    for (let job = this.#next(); job !== undefined; job = this.#next()) await job.run();
-    this.#isRunning = false;
-  }
-
-  #next(): Job | undefined {
-    const { first, second } = this.#rooms;
-    const job = first.take();
-    if (job === undefined) return second.take();
-    this.#rooms = { first: second, second: first };
-    return job;
-  }
-}
-
-/** Waiting jobs: the first is next. There are few, so that looking at all of them is cheap. */
-class WaitingRoom {
-  #jobs: Job[] = [];
-
-  add(job: Job): void {
-    if (this.#jobs.length >= WAITING_MAX) {
-      const dropped = this.#newestOfMost(job);
-      if (dropped === undefined) return job.refuse();
-      this.#jobs.splice(this.#jobs.indexOf(dropped), 1);
-      dropped.refuse();
-    }
-    this.#jobs.push(job);
-    assert(this.#jobs.length <= WAITING_MAX, 'a bounded number waits');
-  }
-
-  /** The next job. Those of its user go behind the others of its address, and those of its address behind all others. */
-  take(): Job | undefined {
-    const job = this.#jobs.shift();
-    const turnsGone = (one: Job): number =>
-      one.network !== job?.network ? 0 : one.userId !== job.userId ? 1 : 2;
-    this.#jobs.sort((one, other) => turnsGone(one) - turnsGone(other));
-    return job;
-  }
-
-  /** The newest job of an address that would still have as many as the address of this one, or of such a user at the same address. */
-  #newestOfMost({ network, userId }: Job): Job | undefined {
-    const own = this.#jobs.filter((one) => one.network === network);
-    const crowd = mostOf(this.#jobs, (one) => one.network);
-    if (crowd.length > own.length + 1) return mostOf(crowd, (one) => one.userId).at(-1);
-    const ofUser = own.filter((one) => one.userId === userId);
-    const most = mostOf(own, (one) => one.userId);
-    return most.length > ofUser.length + 1 ? most.at(-1) : undefined;
-  }
-}
-
-/** The jobs of the group that has the most of them. */
-function mostOf(jobs: readonly Job[], groupOf: (job: Job) => string | number | null): readonly Job[] {
-  let most: readonly Job[] = [];
-  for (const key of new Set(jobs.map(groupOf))) {
-    const group = jobs.filter((job) => groupOf(job) === key);
-    if (group.length > most.length) most = group;
-  }
-  return most;
 }
 
 interface KeyOptions {

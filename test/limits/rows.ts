@@ -5,7 +5,7 @@
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
-import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
+import { READS, TEXT_SEARCHES } from '../../src/actors/log-reads.ts';
 import { WAITING_BYTES_MAX } from '../../src/actors/loop-accounts.ts';
 import {
   CACHE_BYTES_MIN,
@@ -549,7 +549,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('time that a change waits', seconds(QUEUE_DEADLINE_MS), '503'),
       row('changes not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
       row(
-        'reads of the event log: lists, `?at=`, rollbacks',
+        'reads of the event log (lists, `?at=`, rollbacks) and of all flags (uses of segments and context fields, the archive)',
         `${READS.runningMax}, ${READS.runningPerRequesterMax} of one caller`,
         `${READS.waitingMax} more wait; then 503`,
       ),
@@ -562,11 +562,6 @@ export const SECTIONS: readonly LimitSection[] = [
         'requests of callers whose requests take long',
         '1',
         `${bytes(WAITING_BYTES_MAX)} more wait; then 503`,
-      ),
-      row(
-        'walks over all flags: uses of segments and context fields, the archive',
-        `${WALKS.runningMax}, ${WALKS.runningPerRequesterMax} of one caller`,
-        `${WALKS.waitingMax} more wait; then 503`,
       ),
       row(
         `lists of more than ${number(FLAGS_AT_ONCE)} evaluated flags, for pages and OpenFeature`,
@@ -596,7 +591,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'passwords that wait: of known callers; of strangers, new ones among them',
         `${number(PASSWORDS_WAITING_MAX)}; ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
-        '503 for the address, and in it the user, with the most',
+        '503 for the address, or the user known there, with the most',
       ),
       row(
         'users and addresses known by good sign-ins',

@@ -2,8 +2,7 @@
  * Cheap deadlines for many requests.
  *
  * All entries of a queue have the same duration, so the order in which they enter is the order in which they
- * expire: entering and leaving cost a few pointer writes, and one coarse tick looks at the oldest only. A timer per
- * request would cost more than answering it.
+ * expire, and one coarse tick looks at the oldest only. A timer per request would cost more than answering it.
  */
 import { performance } from 'node:perf_hooks';
 
@@ -27,11 +26,9 @@ export const systemClock: TransportClock = {
   },
 };
 
-/** An entry of a queue, in one at a time. The fields are the links of the queue's list. */
+/** An entry of a queue, in one at a time. */
 export interface DeadlineEntry {
   queue: DeadlineQueue | null;
-  older: DeadlineEntry | null;
-  newer: DeadlineEntry | null;
   enteredAt: number;
   /** Called once the deadline has passed, after the entry has left the queue. */
   expire(): void;
@@ -41,9 +38,8 @@ export class DeadlineQueue {
   readonly #durationMs: number;
   readonly #clock: TransportClock;
   readonly #stop: () => void;
-  #oldest: DeadlineEntry | null = null;
-  #newest: DeadlineEntry | null = null;
-  #size = 0;
+  /** The oldest first. */
+  readonly #entries = new Set<DeadlineEntry>();
 
   constructor(durationMs: number, clock: TransportClock) {
     this.#durationMs = durationMs;
@@ -52,30 +48,19 @@ export class DeadlineQueue {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#entries.size;
   }
 
   enter(entry: DeadlineEntry): void {
     entry.queue?.leave(entry);
     entry.queue = this;
     entry.enteredAt = this.#clock.now();
-    entry.older = this.#newest;
-    if (this.#newest === null) this.#oldest = entry;
-    else this.#newest.newer = entry;
-    this.#newest = entry;
-    this.#size += 1;
+    this.#entries.add(entry);
   }
 
   leave(entry: DeadlineEntry): void {
-    if (entry.queue !== this) return;
-    if (entry.older === null) this.#oldest = entry.newer;
-    else entry.older.newer = entry.newer;
-    if (entry.newer === null) this.#newest = entry.older;
-    else entry.newer.older = entry.older;
-    entry.queue = null;
-    entry.older = null;
-    entry.newer = null;
-    this.#size -= 1;
+    if (entry.queue === this) entry.queue = null;
+    this.#entries.delete(entry);
   }
 
   close(): void {
@@ -84,10 +69,10 @@ export class DeadlineQueue {
 
   #sweep(): void {
     const now = this.#clock.now();
-    while (this.#oldest !== null && now - this.#oldest.enteredAt >= this.#durationMs) {
-      const expired = this.#oldest;
-      this.leave(expired);
-      expired.expire();
+    for (const entry of this.#entries) {
+      if (now - entry.enteredAt < this.#durationMs) return;
+      this.leave(entry);
+      entry.expire();
     }
   }
 }

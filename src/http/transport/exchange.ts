@@ -113,8 +113,6 @@ export abstract class ExchangeTransport {
 
 export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder, BodyOwner {
   queue: DeadlineQueue | null = null;
-  older: DeadlineEntry | null = null;
-  newer: DeadlineEntry | null = null;
   enteredAt = 0;
   aborted = false;
   protected hasResponded = false;

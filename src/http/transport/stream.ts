@@ -47,8 +47,6 @@ const nothing = (): void => undefined;
 
 export abstract class OpenStream implements DeadlineEntry, ResponseStream, UnreadHolder {
   queue: DeadlineQueue | null = null;
-  older: DeadlineEntry | null = null;
-  newer: DeadlineEntry | null = null;
   enteredAt = 0;
   #state: 'open' | 'closing' | 'over' = 'open';
   /** Writes that the engine has not been given; null while there are none, as for most streams most of the time. */

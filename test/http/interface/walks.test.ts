@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { WALKS } from '../../../src/actors/log-reads.ts';
+import { READS } from '../../../src/actors/log-reads.ts';
 import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 describeInterface('reads that look through all flags', (server) => {
@@ -14,7 +14,7 @@ describeInterface('reads that look through all flags', (server) => {
     });
     const { signal } = new AbortController();
     const { reads } = server().server.store;
-    const walks = Array.from({ length: WALKS.runningMax }, (_, at) =>
+    const walks = Array.from({ length: READS.runningMax }, (_, at) =>
       reads.walk(() => promise, { name: `other ${at}`, signal, charge: () => undefined }),
     );
     return async () => {

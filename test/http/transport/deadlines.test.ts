@@ -6,8 +6,6 @@ import { ManualClock } from './engines.ts';
 
 class Recorded implements DeadlineEntry {
   queue: DeadlineQueue | null = null;
-  older: DeadlineEntry | null = null;
-  newer: DeadlineEntry | null = null;
   enteredAt = 0;
   readonly #name: string;
   readonly #expired: string[];
