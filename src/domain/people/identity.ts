@@ -6,13 +6,13 @@ import type { EmailVoucher } from '../kinds/user.ts';
 import { peopleOf } from '../state/locate.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
-import { isAlike, looksOf, tidyName } from './look-alike.ts';
+import { hasOneScriptAWord, isAlike, looksOf, tidyName } from './look-alike.ts';
 
 /** The chooser of the names: somebody who vouches for them, an Admin, or the person alone, who came by an invitation. */
 type ChosenBy = 'admin' | 'nobody';
 
 /**
- * A user has an email or a username, and neither is another user's email or username, nor looks like one, whatever the case. A
+ * A user has an email or a username, and neither is another user's email or username, nor looks like one, whatever the case, nor mixes scripts. A
  * display name that nobody vouches for does not look like anything that stands for another user either; an Admin may have two people
  * of one name. What a user has already is not looked at: earlier releases compared less.
  */
@@ -33,6 +33,11 @@ export function refuseIdentity(
   for (const field of fields) {
     const wanted = user[field];
     if (wanted === null || wanted === '' || wanted === before?.[field]) continue;
+    if (!hasOneScriptAWord(wanted))
+      return invalid(
+        `The ${field} "${wanted}" mixes letters of several scripts in one word.`,
+        `/body/${field}`,
+      );
     const namesake = namesakeOf(world, wanted, { userId: user.id, withNames: isAlone });
     if (namesake !== null) {
       const isSame = folded(namesake) === folded(wanted);

@@ -1,5 +1,7 @@
-/** Names of people, and which of them look alike, by the skeletons of Unicode Technical Standard #39, whatever the case. */
-import { CONFUSABLES } from './confusables.ts';
+/**
+ * Names of people, and which of them look alike, whatever the case. Letters of several scripts in one word are refused, as in Unicode
+ * Technical Standard #39, so that few characters are left which pass for others.
+ */
 
 /** The name in Unicode's form NFKC, with single spaces and none at its ends: the same text in whichever way it was typed. */
 export const tidyName = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim();
@@ -8,12 +10,49 @@ export const isVisible = (name: string): boolean => withoutInvisible(name).trim(
 
 const withoutInvisible = (text: string): string => text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 
+const SCRIPTS = [
+  ...[
+    'Arabic',
+    'Armenian',
+    'Bengali',
+    'Cherokee',
+    'Coptic',
+    'Cyrillic',
+    'Devanagari',
+    'Ethiopic',
+    'Georgian',
+  ],
+  ...['Greek', 'Hebrew', 'Kannada', 'Khmer', 'Lao', 'Latin', 'Lisu', 'Malayalam', 'Myanmar', 'Sinhala'],
+  ...['Tamil', 'Telugu', 'Thai', 'Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul'],
+];
+
+/** Scripts that Japanese, Chinese and Korean write in one word. */
+const WRITTEN_TOGETHER = [
+  ['Han', 'Hiragana', 'Katakana', 'Latin'],
+  ['Han', 'Bopomofo', 'Latin'],
+  ['Han', 'Hangul', 'Latin'],
+];
+
+const classOf = (scripts: readonly string[]): string => scripts.map((one) => `\\p{scx=${one}}`).join('');
+
+const WORDS: readonly RegExp[] = [
+  ...[...SCRIPTS.map((script) => [script]), ...WRITTEN_TOGETHER].map(
+    (scripts) => new RegExp(`^[\\P{L}\\p{sc=Common}${classOf(scripts)}]*$`, 'u'),
+  ),
+  // All others count as one.
+  new RegExp(`^[^${classOf(SCRIPTS)}]*$`, 'u'),
+];
+
+/** Whether no word of a text mixes letters of scripts that are not written together. */
+export const hasOneScriptAWord = (text: string): boolean =>
+  text.split(/[^\p{L}\p{M}]+/u).every((word) => WORDS.some((pattern) => pattern.test(word)));
+
 /**
  * How a text looks: two texts look alike when they have a look in common. One is that of its lowercase letters, the other that
  * of the letters as they are written: `Ivan` looks like `ivan`, and like `lvan`, which `ivan` does not look like.
  */
 export function looksOf(text: string): Looks {
-  const written = text.normalize('NFKC');
+  const written = withoutInvisible(text.normalize('NFKC'));
   return [lookOf(written.toLowerCase()), lookOf(written)];
 }
 
@@ -40,18 +79,10 @@ function mayHaveLook(text: string, look: string, table: readonly string[]): bool
 /** The skeleton of the skeleton in lowercase: a capital of one script may look like a capital of another and not like its small letter. */
 const lookOf = (text: string): string => skeletonOf(skeletonOf(text).toLowerCase());
 
-const ASCII_PATTERN = /^[\x20-\x7e]*$/;
-/** The characters of ASCII that look like others of ASCII. */
-const ASCII_ALIKE = /["%01Im|`]/g;
+const PROTOTYPES: Readonly<Record<string, string>> = { '0': 'O', '1': 'l', I: 'l', '|': 'l', m: 'rn' };
 
-function skeletonOf(text: string): string {
-  if (ASCII_PATTERN.test(text)) return text.replace(ASCII_ALIKE, prototypeOf);
-  let skeleton = '';
-  for (const character of withoutInvisible(text.normalize('NFD'))) skeleton += prototypeOf(character);
-  return skeleton.normalize('NFD');
-}
-
-const prototypeOf = (character: string): string => CONFUSABLES.get(character) ?? character;
+const skeletonOf = (text: string): string =>
+  text.replace(/[01I|m]/g, (character) => PROTOTYPES[character] ?? character);
 
 /** By the code of a character: how those of ASCII look, in lowercase and as they are written. */
 const ASCII_LOOKS = [0, 1].map((way) =>

@@ -17,6 +17,7 @@ import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
 import { type Identity, identityKey, type User, type World } from '../state/world.ts';
 import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
+import { hasOneScriptAWord } from './look-alike.ts';
 import { allRoles } from './roles-and-groups.ts';
 import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
 import { personalTokensDeleted } from './token-commands.ts';
@@ -131,17 +132,16 @@ function userAfter(world: World, command: SignInByProvider, found: User | null, 
 
 /** The display name. People can often choose what the provider says, so one that stands for another user is passed over. */
 function ownName(world: World, name: string | null, found: User | null): string | null {
-  const isOwn =
-    name !== null && namesakeOf(world, name, { userId: found?.id ?? null, withNames: false }) === null;
-  return isOwn ? name : (found?.name ?? null);
+  return name !== null && isFree(world, name, found) ? name : (found?.name ?? null);
 }
 
 /** A name that nobody has, so that nobody is taken for somebody else. */
 function freeName(world: World, names: readonly (string | null)[]): string | null {
-  const isFree = (name: string): boolean =>
-    namesakeOf(world, name, { userId: null, withNames: false }) === null;
-  return names.find((name): name is string => name !== null && isFree(name)) ?? null;
+  return names.find((name): name is string => name !== null && isFree(world, name, null)) ?? null;
 }
+
+const isFree = (world: World, name: string, user: User | null): boolean =>
+  hasOneScriptAWord(name) && namesakeOf(world, name, { userId: user?.id ?? null, withNames: false }) === null;
 
 /** An Admin by name; else by the first group that gives a role; else the default, but a user whom no group can give one keeps theirs. */
 function rootRoleOf(
