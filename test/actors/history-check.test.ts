@@ -137,22 +137,38 @@ describe('old history that the snapshot holds', () => {
     assert(served > FLIPS / 2, `${served} of ${FLIPS} served`);
   });
 
-  it('gives no search of texts an answer that passes over damage', async () => {
+  it('is searched where it is whole, and the events of a damaged file are named as left out', async () => {
     const { disk, segments } = await stopped();
     const path = segments[1]!;
     const at = disk.bytesOf(path).indexOf('flag-');
     const damaged = flipped(disk, path, at, 0);
     const engine = await open(damaged);
     const { eventLog, durableId } = engine.store.engine;
-    const search = () => eventLog.search({ query: 'nowhere', limit: 10, offset: 0 }, durableId);
-    const isNamed = (error: unknown): boolean => error instanceof DataFolderError && error.file === path;
+    const parts = eventLog.parts(durableId);
+    const { segment: from, lastId: to } = parts[1]!;
+    const searches = () =>
+      Promise.all(
+        [{ query: 'flag-' }, { type: 'feature-created' }, {}].map((condition) =>
+          eventLog.search({ ...condition, limit: durableId, offset: 0 }, durableId),
+        ),
+      );
+    const whole = async () => (await searches()).map(({ totalEvents }) => totalEvents);
     engine.manual.runFreely();
     await engine.store.historyCheck.run();
-    await assert.rejects(search(), isNamed);
+    for (const { leftOut, json, totalEvents } of await searches()) {
+      assert.deepEqual(leftOut, [{ from, to }]);
+      const listed = JSON.parse(Buffer.from(json).toString()) as { readonly id: number }[];
+      assert(listed.length > 0 && listed.length <= totalEvents);
+      assert(listed.every(({ id }) => id < from || id > to));
+    }
+    const before = await whole();
     damaged.put(path, disk.bytesOf(path));
     await engine.store.historyCheck.pass();
     assert.deepEqual(engine.store.historyCheck.damages, [], 'the file is whole again');
-    assert.equal((await search()).totalEvents, 0);
+    const after = await searches();
+    assert(after.every(({ leftOut }) => leftOut.length === 0));
+    assert.equal(after[2]!.totalEvents, durableId);
+    for (const [at, { totalEvents }] of after.entries()) assert(totalEvents > before[at]!);
   });
 
   it('is read again at each interval, and says what has gone bad or missing since the start', async () => {

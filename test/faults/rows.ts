@@ -113,11 +113,11 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Bits flip in old history that a start leaves unread',
     promise:
-      'Found in the background: the server continues, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
+      'Found in the background: the server continues, names file, offset and last good event, and shows nothing of that file; searches say so. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
-        'gives no search of texts an answer that passes over damage',
+        'is searched where it is whole, and the events of a damaged file are named as left out',
         'is read again at each interval, and says what has gone bad or missing since the start',
         'keeps the server from starting where a file is missing, cut, or another one',
         'does not reach behind the snapshot: damage there keeps the server from starting',

@@ -12,6 +12,7 @@ import { etagOf } from '../serving/etag.ts';
 import { taggedResponse } from '../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../serving/route.ts';
 import { hiddenProjects } from '../serving/visible-world.ts';
+import { WARNINGS_HEADER, WARNINGS_MAX, warningsText } from '../serving/warnings.ts';
 import { EventsSchema } from './schemas.ts';
 
 /** The version of the response, which increases only when its format changes. */
@@ -124,6 +125,19 @@ function shownOf(query: EventQuery, world: World, caller: Caller): EventQuery {
 /** The mark in the tag of pages that leave events out. */
 const PARTIAL_TAG = '-o';
 
+/** The mark in the tag of pages that leave out what cannot be read: a repair changes them. */
+const DAMAGED_TAG = '-d';
+
+/** The header that names the events which cannot be read. */
+function warningsOf({ leftOut }: EventPage): readonly string[] {
+  if (leftOut.length === 0) return [];
+  const warnings = leftOut.slice(-WARNINGS_MAX).map(({ from, to }) => ({
+    path: '',
+    message: `The events ${from} to ${to} are left out, because their journal file is damaged.`,
+  }));
+  return [WARNINGS_HEADER, warningsText(warnings)];
+}
+
 /** The events are bytes already, and large: they are not parsed to write the rest around them. */
 export async function eventPage(
   { world, caller, engine, reads, requester }: RequestContext<unknown>,
@@ -138,8 +152,9 @@ export async function eventPage(
   const opening = `${JSON.stringify(head).slice(0, -1)}${Object.keys(head).length === 0 ? '' : ','}`;
   const closing = `,${JSON.stringify(tail).slice(1)}`;
   const body = Buffer.concat([Buffer.from(`${opening}"events":`), page.json, Buffer.from(closing)]);
+  const tag = `${shown === query ? '' : PARTIAL_TAG}${page.leftOut.length === 0 ? '' : DAMAGED_TAG}`;
   return {
     revision,
-    response: taggedResponse(etagOf(world, revision, shown === query ? '' : PARTIAL_TAG), body),
+    response: taggedResponse(etagOf(world, revision, tag), body, warningsOf(page)),
   };
 }

@@ -20,7 +20,6 @@ import { type BoundRoute, bindRoute, type Call, type Tracer } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { RouteMeter } from './meters.ts';
-import type { Warning } from './misspelt-fields.ts';
 import { type Params, paramsOf } from './params.ts';
 import { ReadPath } from './read-path.ts';
 import { PiecesOfBodies, readBody } from './request-body.ts';
@@ -31,6 +30,7 @@ import { type Route as Compiled, compileRoutes, type RouteMatcher, unmatched } f
 import type { SessionCookies } from './session-cookie.ts';
 import { type Surface, surfaceInFull } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
+import type { Warning } from './warnings.ts';
 import { WritePath } from './write-path.ts';
 
 export interface ApiOptions extends ContextSources, SenderOptions {

@@ -4,16 +4,7 @@ import { isJsonObject } from '../../domain/json/json.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
 import { nearestName } from '../../domain/json/nearest-name.ts';
 import type { Schema } from './route.ts';
-
-/** A likely slip in a request that is accepted. */
-export interface Warning {
-  /** JSON pointer below the body, the strategy or the segment; '' for the whole. */
-  readonly path: string;
-  readonly message: string;
-}
-
-/** A header has to hold them. */
-export const WARNINGS_MAX = 5;
+import { WARNINGS_MAX, type Warning } from './warnings.ts';
 
 /** Bounds what a body of many names costs. */
 const FIELDS_MAX = 100;

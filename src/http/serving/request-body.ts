@@ -12,8 +12,9 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
 import { measureShape } from '../body/json-shape.ts';
 import type { TransportRequest } from '../transport/transport.ts';
-import { misspeltFields, type Warning } from './misspelt-fields.ts';
+import { misspeltFields } from './misspelt-fields.ts';
 import type { ReadRoute, Route, Schema } from './route.ts';
+import type { Warning } from './warnings.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 

@@ -22,13 +22,10 @@ import type { CallerCheck } from './caller-check.ts';
 import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
 import { flagPrecondition, recordPrecondition } from './etag.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
-import { WARNINGS_MAX, type Warning } from './misspelt-fields.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
 import { partSeenBy, worldSeenBy } from './visible-world.ts';
-
-/** The header with warnings to the author of a write. */
-const WARNINGS_HEADER = 'flagstaff-warnings';
+import { WARNINGS_MAX, type Warning, withWarnings } from './warnings.ts';
 
 /** A write that has passed the checks of its request. */
 export interface PreparedWrite {
@@ -186,22 +183,6 @@ class Write implements Submission<HttpResponse> {
     this.#parts.path.respond(this.#parts.call, outcome);
   }
 }
-
-/** JSON in ASCII, because names may have any characters. */
-function withWarnings(response: HttpResponse, warnings: readonly Warning[]): HttpResponse {
-  const { status, headers, body } = response;
-  const json = JSON.stringify(warnings);
-  const text = /[^\x20-\x7e]/.test(json) ? inAscii(json) : json;
-  // The warnings of many rules are often the same.
-  if (text !== lastWarned.text || headers !== lastWarned.before)
-    lastWarned = { text, before: headers, after: headers.with(WARNINGS_HEADER, text) };
-  return { status, headers: lastWarned.after, body };
-}
-
-let lastWarned = { text: '', before: EMPTY_HEADERS, after: EMPTY_HEADERS };
-
-const inAscii = (json: string): string =>
-  json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 // `Idempotency-Key` (docs/specification/common.md#idempotency-key): a write that is sent again because its response
 // was lost gets the first response and changes nothing twice, for 24 hours and across restarts. Only successes that

@@ -207,19 +207,23 @@ export class RowTest {
 
   /** How many rows match up to this one. */
   count(to: number): number {
-    const [column, condition] = [this.#columns[0], this.#conditions[0]];
     let count = 0;
-    if (
-      column !== undefined &&
-      this.#conditions.length === 1 &&
-      this.#ids === null &&
-      condition?.table === null
-    ) {
-      const [code] = condition.codes;
-      for (let row = to; row >= this.#oldestRow; row -= 1) if (column[row] === code) count += 1;
+    const [first, second = first, third] = this.#conditions;
+    const [column, other = column] = this.#columns;
+    if (first === undefined || second === undefined || third !== undefined || this.#ids !== null) {
+      for (let row = this.newestMatch(to); row >= 0; row = this.newestMatch(row - 1)) count += 1;
       return count;
     }
-    for (let row = this.newestMatch(to); row >= 0; row = this.newestMatch(row - 1)) count += 1;
+    // One condition or two, compared without a call.
+    const [{ table, codes }, { table: otherTable, codes: otherCodes }] = [first, second];
+    const [code, otherCode] = [codes[0], otherCodes[0]];
+    for (let row = to; row >= this.#oldestRow; row -= 1) {
+      if (
+        (table === null ? column![row] === code : table[column![row]!] === 1) &&
+        (otherTable === null ? other![row] === otherCode : otherTable[other![row]!] === 1)
+      )
+        count += 1;
+    }
     return count;
   }
 
@@ -269,6 +273,15 @@ export class IdPage {
 
   get toSkip(): number {
     return this.#toSkip;
+  }
+
+  /** Takes and counts neighbouring events, both included, all of which match. */
+  takeAll(firstId: number, lastId: number): void {
+    this.total += lastId - firstId + 1;
+    const newest = Math.min(lastId, this.newestId);
+    const skipped = Math.min(this.#toSkip, Math.max(0, newest - firstId + 1));
+    this.#toSkip -= skipped;
+    for (let id = newest - skipped; id >= firstId && !this.isFull; id -= 1) this.ids.push(id);
   }
 
   /** Takes a match that is counted already; they come newest first. */

@@ -25,7 +25,6 @@ import {
   type EventSpan,
   filterOf,
   IdPage,
-  matchesAll,
 } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import {
@@ -33,6 +32,7 @@ import {
   type EventPlace,
   type EventTexts,
   frameBytes,
+  type IdRange,
   NO_EVENTS,
   PAGE_BYTES_MAX,
   placesWithin,
@@ -42,7 +42,7 @@ import { EventTimes } from './event-times.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
 import { buildIndexBefore } from './index-building.ts';
-import { pageOfAll, searchIndex } from './index-search.ts';
+import { searchIndex } from './index-search.ts';
 import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
 import { fillRows } from './part-rows.ts';
@@ -176,16 +176,14 @@ export class EventLog {
     const span = isTimed ? await this.#timedSpan(query, durableId) : spanOf(query, 0, durableId);
     if (span === null) return NO_EVENTS;
     const { oldestId, newestId, pageFrom } = span;
-    const wanted = filterOf(query);
-    if (query.query || Object.keys(wanted).length > 0) this.#refuseDamagedWithin(oldestId, newestId);
-    const filter = compileFilter(wanted, this.#index.names, oldestId);
-    if (filter === null) return NO_EVENTS;
+    const [views, leftOut] = this.#readable(oldestId, newestId);
+    const filter = compileFilter(filterOf(query), this.#index.names, oldestId);
+    if (filter === null) return { ...NO_EVENTS, leftOut };
     // One more than is listed, which the next page starts with.
     const page = new IdPage(pageFrom, query.limit + 1, query.skip);
-    const views = this.#index.views(newestId);
     const scope: SearchScope = { filter, views, page, reader };
     const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
-    return this.#page(found, query.limit, reader);
+    return { ...(await this.#page(found, query.limit, reader)), leftOut };
   }
 
   /** Null for no events. */
@@ -197,7 +195,25 @@ export class EventLog {
     return newestId === null ? null : spanOf(query, before === null ? 0 : before + 1, newestId);
   }
 
-  async #page({ ids, total }: TextMatches, limit: number, reader: Reader): Promise<EventPage> {
+  /** The segments that can be searched, and the events between those ids that are in damaged ones. */
+  #readable(oldestId: number, newestId: number): readonly [readonly SegmentView[], EventPage['leftOut']] {
+    assert(this.isWhole, 'nothing is searched before all is read');
+    const views: SegmentView[] = [];
+    const leftOut: IdRange[] = [];
+    for (const view of this.#index.views(newestId)) {
+      const from = Math.max(view.firstId, oldestId);
+      const to = view.firstId + view.count - 1;
+      if (!this.#damaged.has(view.firstId)) views.push(view);
+      else if (from <= to) leftOut.push({ from, to });
+    }
+    return [views, leftOut];
+  }
+
+  async #page(
+    { ids, total }: TextMatches,
+    limit: number,
+    reader: Reader,
+  ): Promise<Omit<EventPage, 'leftOut'>> {
     const listed = ids.slice(0, limit);
     const places = this.#placesOf(listed);
     const read = placesWithin(places, PAGE_BYTES_MAX);
@@ -217,10 +233,6 @@ export class EventLog {
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
-    if (matchesAll(filter)) {
-      pageOfAll(views, page);
-      return page;
-    }
     await searchIndex({ filter, views, page, pause: this.#pauseFor(reader) });
     return page;
   }
@@ -269,7 +281,7 @@ export class EventLog {
     });
   }
 
-  /** Refuses what would pass over events that cannot be read. */
+  /** Refuses a walk that would pass over events that cannot be read. */
   #refuseDamagedWithin(oldestId: number, newestId: number): void {
     assert(this.isWhole, 'nothing is searched before all is read');
     for (const { firstId, count } of this.#index.views(newestId))

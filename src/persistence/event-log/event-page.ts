@@ -23,6 +23,14 @@ export interface EventPage {
   readonly covered: number;
   /** The offset at which the next page starts; null when nothing older matches. */
   readonly nextOffset: number | null;
+  /** Events that cannot be read, oldest first: whether they match is not known, and they are not counted. */
+  readonly leftOut: readonly IdRange[];
+}
+
+/** Ids of events, both included. */
+export interface IdRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export const NO_EVENTS: EventPage = {
@@ -30,6 +38,7 @@ export const NO_EVENTS: EventPage = {
   totalEvents: 0,
   covered: 0,
   nextOffset: null,
+  leftOut: [],
 };
 
 /** Plain data, so that it can be handed to another thread. */

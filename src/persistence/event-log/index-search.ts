@@ -3,7 +3,7 @@
  * rows, in slices between which other requests get their turn.
  */
 import type { SegmentView } from './event-columns.ts';
-import { type CodeFilter, firstRow, type IdPage, RowTest } from './event-filter.ts';
+import { type CodeFilter, firstRow, type IdPage, matchesAll, RowTest } from './event-filter.ts';
 
 /** Rows looked at between two turns of the event loop: about a millisecond's worth. */
 export const ROWS_PER_SLICE = 250_000;
@@ -22,6 +22,10 @@ export async function searchIndex({ filter, views, page, pause }: IndexSearch): 
   let rows = 0;
   for (const view of views.toReversed()) {
     if (firstRow(filter, view) >= view.count) return;
+    if (matchesAll(filter)) {
+      page.takeAll(view.firstId, view.firstId + view.count - 1);
+      continue;
+    }
     if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
       await pause();
       rows = 0;
@@ -42,14 +46,4 @@ export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPa
     page.offer(view.firstId + row);
   }
   page.total += test.count(row);
-}
-
-/** Without filters nothing has to be looked at: ids are contiguous. */
-export function pageOfAll(views: readonly SegmentView[], page: IdPage): void {
-  const first = views[0];
-  const last = views.at(-1);
-  if (first === undefined || last === undefined) return;
-  page.total = last.firstId + last.count - first.firstId;
-  const newest = Math.min(page.newestId, last.firstId + last.count - 1) - page.toSkip;
-  for (let id = newest; id >= first.firstId && page.ids.length < page.limit; id--) page.ids.push(id);
 }

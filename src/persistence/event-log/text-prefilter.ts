@@ -17,8 +17,8 @@
  * - a lone surrogate, escaped as well: no string decoded from UTF-8 holds one.
  */
 
-/** Shorter runs are in too many frames to save decoding. */
-const RUN_MIN = 3;
+/** A single character is in too many frames to save decoding. */
+const RUN_MIN = 2;
 
 /** One bit a position in a 32-bit mask; longer runs would not be found any sooner. */
 const TEXT_PREFILTER_MAX = 31;
@@ -30,7 +30,7 @@ const NUMBER_PART = /^[0-9.+\-e]*$/;
 const LITERALS = ['true', 'false', 'null'];
 
 /** The longest front of a run that an escape can end in. Longer than need be is no harm, shorter would be. */
-const ESCAPE_END = /^(?:(?:u?0{0,2}[01])?[0-9a-f]|[nrt])/;
+const ESCAPE_END = /^(?:(?:u?0{0,2}[01])?[0-9a-f]|u0|[nrt])/;
 
 const FIRST_PRINTABLE = 0x20;
 

@@ -28,7 +28,7 @@ const SIX: readonly CommandSketch[] = [
   on('blog', 'feed', 'feature-archived'),
 ];
 
-interface Page extends Omit<EventPage, 'json' | 'covered' | 'lostEvents'> {
+interface Page extends Pick<EventPage, 'totalEvents' | 'nextOffset'> {
   readonly events: readonly LoggedEvent[];
 }
 

@@ -36,12 +36,15 @@ test('what JSON syntax, numbers and literals can produce is no evidence', () => 
     'ue',
     'e',
     '[],',
-    'ab',
+    'u0',
+    '1f',
+    'a',
     'ä',
     '',
   ]) {
     assert.equal(find(query, 'anything'), null, query);
   }
+  assert.equal(find('ab', 'xAB'), 1);
   assert.equal(find('trues', 'xTRUEs'), 1);
   assert.equal(find('1e+2x', '1E+2X'), 1);
 });
