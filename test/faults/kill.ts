@@ -1,13 +1,11 @@
 /**
- * Kills a server under load, again and again on the same folder: `node --import tsx test/faults/kill.ts --rounds 200`.
+ * Kills a server under load, again and again on the same folder.
  * In each round sixteen clients write until the process is killed at a moment that the seed chooses. One time in ten
  * it is asked to stop instead, so that snapshots come into it too; that does not count as a round. What the clients
  * know must then hold (kill-oracle.ts).
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { KillOracle } from '../support/kill-oracle.ts';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
@@ -29,12 +27,10 @@ export interface KillResult {
 export interface KillOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** Called after each round of each server. */
-  onRound?(round: number, acknowledged: number): void;
 }
 
 /** Throws, naming the seed and the round, when anything acknowledged is lost. */
-export async function runKills({ rounds, seed, onRound }: KillOptions): Promise<KillResult> {
+export async function runKills({ rounds, seed }: KillOptions): Promise<KillResult> {
   const random = seededRandom(seed);
   const oracle = new KillOracle(CLIENTS);
   const folder = temporaryFolder();
@@ -52,7 +48,6 @@ export async function runKills({ rounds, seed, onRound }: KillOptions): Promise<
           cause,
         });
       });
-      onRound?.(kills, oracle.acknowledgedCount);
     }
     assert.equal(await server.terminate(), 0);
   } finally {
@@ -98,23 +93,3 @@ async function writeUntilStopped(
   await ended;
   return isKill;
 }
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '200' }, seed: { type: 'string' } },
-  });
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  process.stdout.write(`seed ${seed}\n`);
-  const result = await runKills({
-    rounds: Number(values.rounds),
-    seed,
-    onRound: (round, acknowledged) => {
-      if (round % 10 === 0) process.stdout.write(`round ${round}: ${acknowledged} acknowledged, none lost\n`);
-    },
-  });
-  process.stdout.write(
-    `${result.kills} kills, ${result.cleanStops} clean stops, ${result.acknowledged} changes acknowledged, none lost; seed ${seed}\n`,
-  );
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

@@ -1,5 +1,6 @@
 /**
  * Runs the long forms of the fault tests: `npm run test:faults`, or some of them by name. Ends with 1 when one fails.
+ * `--first 17 --total 1` runs one from its 17th step, or seed, on, and that many steps of it.
  *
  * FAULTS_BUDGET_SECONDS bounds the time: what is left of it is shared evenly by the forms that are left. A form whose
  * smallest batch takes longer than its share is skipped, and says so. With `--record`, what was counted is kept for docs/reliability.md (render.ts writes that page).
@@ -9,7 +10,11 @@ import { type Counted, keepCounts } from './counts.ts';
 import { type Counts, LONG_FORMS, type LongForm } from './long-forms.ts';
 
 const { values, positionals } = parseArgs({
-  options: { record: { type: 'boolean', default: false } },
+  options: {
+    record: { type: 'boolean', default: false },
+    first: { type: 'string', default: '1' },
+    total: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const budgetSeconds = Number(process.env.FAULTS_BUDGET_SECONDS ?? Number.POSITIVE_INFINITY);
@@ -37,15 +42,20 @@ async function runForm(form: LongForm, formsLeft: number): Promise<Counted> {
   const begunAt = secondsGone();
   const share = (budgetSeconds - begunAt) / formsLeft;
   const reason = form.skipped?.() ?? whyTooLong(form, share);
-  if (reason !== null) return { skipped: reason, done: 0, total: form.total, seconds: 0, counts: {} };
+  const total = Number(values.total ?? form.total);
+  if (reason !== null) return { skipped: reason, done: 0, total, seconds: 0, counts: {} };
   let done = 0;
   let counts: Counts = {};
-  while (done < form.total && (done === 0 || secondsGone() - begunAt < share)) {
-    const count = Math.min(form.batch, form.total - done);
-    counts = add(counts, await form.run(count, done + 1));
+  while (done < total && (done === 0 || secondsGone() - begunAt < share)) {
+    const count = Math.min(form.batch, total - done);
+    const first = done + Number(values.first);
+    const ran = await form.run(count, first).catch((cause: unknown) => {
+      throw new Error(`'${form.name}' --first ${first} --total ${count} fails`, { cause });
+    });
+    counts = add(counts, ran);
     done += count;
   }
-  return { skipped: null, done, total: form.total, seconds: Math.round(secondsGone() - begunAt), counts };
+  return { skipped: null, done, total, seconds: Math.round(secondsGone() - begunAt), counts };
 }
 
 const forms = LONG_FORMS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

@@ -1,10 +1,6 @@
 /**
- * Kills the leader of a cluster under load, again and again, while random nodes are read:
- * `node --import tsx test/faults/cluster/kill-leaders.ts --rounds 50`.
+ * Kills the leader of a cluster under load, again and again, while random nodes are read.
  */
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { Readers } from './readers.ts';
 import { type Cluster, withCluster } from './real-cluster.ts';
 import { Writers } from './writers.ts';
@@ -26,7 +22,6 @@ export interface ClusterKillResult {
 export interface ClusterKillOptions {
   readonly rounds: number;
   readonly writers: number;
-  onRound?(round: number, outageMs: number): void;
 }
 
 /** Throws when a change is lost, there twice, out of order or taken back, or the nodes differ. */
@@ -35,7 +30,7 @@ export const killLeaders = (options: ClusterKillOptions): Promise<ClusterKillRes
 
 async function run(
   cluster: Cluster,
-  { rounds, writers: count, onRound }: ClusterKillOptions,
+  { rounds, writers: count }: ClusterKillOptions,
 ): Promise<ClusterKillResult> {
   const writers = new Writers(cluster, { writers: count });
   await writers.start();
@@ -46,7 +41,6 @@ async function run(
     await writers.successes(WRITES_PER_ROUND);
     const outageMs = await killLeader(cluster, writers);
     outagesMs.push(outageMs);
-    onRound?.(round, outageMs);
   }
   await writers.successes(WRITES_PER_ROUND);
   await readers.finish();
@@ -73,22 +67,3 @@ async function killLeader(cluster: Cluster, writers: Writers): Promise<number> {
 
 export const percentile = (ascending: readonly number[], share: number): number =>
   ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? 0;
-
-async function main(): Promise<void> {
-  if (noNatsServer !== null) return void process.stdout.write(`skipped: ${noNatsServer}\n`);
-  const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '50' }, writers: { type: 'string', default: '32' } },
-  });
-  const { kills, acknowledged, repeated, reads, outagesMs } = await killLeaders({
-    rounds: Number(values.rounds),
-    writers: Number(values.writers),
-    onRound: (round, outageMs) =>
-      process.stdout.write(`kill ${round}: writes again after ${Math.round(outageMs)} ms\n`),
-  });
-  const [median, worst] = [percentile(outagesMs, 0.5), outagesMs.at(-1) ?? 0];
-  process.stdout.write(
-    `${kills} kills, ${acknowledged} changes acknowledged, none lost, twice, out of order or taken back, ${repeated} requests repeated, ${reads} reads; writes again after ${Math.round(median)} ms (median), ${Math.round(worst)} ms (worst)\n`,
-  );
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

@@ -1,16 +1,11 @@
 /**
  * Two of three NATS servers are away, so the log takes nothing. Each node is polled as by many SDKs, and one write is sent:
  *
- *   node --import tsx test/faults/cluster/lost-quorum.ts --seconds 20 --rate 1000
- *
  * No poll may wait for the log, and the write may not be left without a word. Once the servers are back, the write is there on
  * every node, or on none. The same polls before, with all servers there, tell what the machine itself makes them wait.
  */
 import assert from 'node:assert/strict';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { type Latencies, runOpenLoop } from '../../../bench/lib/load/open-loop.ts';
-import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { ADMIN_TOKEN } from '../../support/server.ts';
 import { type Cluster, NODES, pause, withCluster } from './real-cluster.ts';
 
@@ -121,14 +116,3 @@ async function agree(cluster: Cluster): Promise<void> {
     assert.equal(changes.length, 1, 'the change in doubt is there once');
   }
 }
-
-async function main(): Promise<void> {
-  if (noNatsServer !== null) return void process.stdout.write(`skipped: ${noNatsServer}\n`);
-  const { values } = parseArgs({
-    options: { seconds: { type: 'string', default: '20' }, rate: { type: 'string', default: '1000' } },
-  });
-  const result = await loseQuorum({ seconds: Number(values.seconds), rate: Number(values.rate) });
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

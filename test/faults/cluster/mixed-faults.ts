@@ -1,12 +1,7 @@
 /**
  * Random faults one after the other under writers and readers: leaders are cut off from the log, their disks hang or are full, their
  * loops stand still, and servers of the log are killed.
- *
- *   node --import tsx test/faults/cluster/mixed-faults.ts --rounds 100 --seed 1
  */
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { FAULTY_DISK } from './faulty-disk.ts';
 import { Readers } from './readers.ts';
@@ -28,7 +23,6 @@ export interface MixedOptions {
   readonly rounds: number;
   readonly seed: number;
   readonly writers: number;
-  onRound?(round: number, fault: string, gapMs: number): void;
 }
 
 export interface MixedResult {
@@ -46,7 +40,7 @@ export function mixFaults(options: MixedOptions): Promise<MixedResult> {
   return withCluster((cluster) => run(cluster, options), { env: { NODE_OPTIONS: FAULTY_DISK } });
 }
 
-async function run(cluster: Cluster, { rounds, seed, writers: count, onRound }: MixedOptions) {
+async function run(cluster: Cluster, { rounds, seed, writers: count }: MixedOptions) {
   const random = seededRandom(seed);
   const writers = new Writers(cluster, { writers: count });
   await writers.start();
@@ -64,7 +58,6 @@ async function run(cluster: Cluster, { rounds, seed, writers: count, onRound }: 
     await writers.successes(WRITES);
     const key = fault === NATS ? 'natsGapMostMs' : 'nodeGapMostMs';
     most[key] = Math.max(most[key], writers.longestGapMs);
-    onRound?.(round, fault, writers.longestGapMs);
   }
   await readers.finish();
   await supervisor.stop();
@@ -106,23 +99,3 @@ class Supervisor {
     return this.#watching;
   }
 }
-
-async function main(): Promise<void> {
-  if (noNatsServer !== null) return void process.stdout.write(`skipped: ${noNatsServer}\n`);
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string', default: '100' },
-      seed: { type: 'string', default: '1' },
-      writers: { type: 'string', default: '32' },
-    },
-  });
-  const result = await mixFaults({
-    rounds: Number(values.rounds),
-    seed: Number(values.seed),
-    writers: Number(values.writers),
-    onRound: (round, fault, gapMs) => process.stdout.write(`${round} ${fault}: ${Math.round(gapMs)} ms\n`),
-  });
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

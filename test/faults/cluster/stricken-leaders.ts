@@ -2,17 +2,12 @@
  * A leader that cannot go on, although its clients reach it: it is cut off from the log, its disk hangs or is full, or its event loop
  * stands still.
  *
- *   node --import tsx test/faults/cluster/stricken-leaders.ts --only log,hanging-disk --rounds 3
- *
  * Measured, from the beginning of the trouble: how long it says that it is ready or leads, and how long no other node takes writes;
  * and from the take-over on, how long it gives its old state to SDKs while it says that it is ready.
  */
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { FAULTY_DISK } from './faulty-disk.ts';
 import { type Cluster, NODES, withCluster } from './real-cluster.ts';
 
@@ -137,14 +132,3 @@ async function untilWritten(
     await pause(LOOK_MS);
   }
 }
-
-async function main(): Promise<void> {
-  if (noNatsServer !== null) return void process.stdout.write(`skipped: ${noNatsServer}\n`);
-  const { values } = parseArgs({
-    options: { only: { type: 'string' }, rounds: { type: 'string', default: '3' } },
-  });
-  for (const name of values.only?.split(',') ?? Object.keys(STRICKEN))
-    process.stdout.write(`${name}: ${JSON.stringify(await strike(name, Number(values.rounds)))}\n`);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

@@ -1,16 +1,12 @@
 /**
  * The rows of docs/limits.md, filled until the server refuses more: with values that are larger where they are served than where they are kept
  * as well. What was accepted is then read, changed, killed, started again, exported, imported, backed up and deleted.
- *
- *   node --import tsx test/faults/limits/at-limits.ts          every filling
- *   node --import tsx test/faults/limits/at-limits.ts tokens   one of them
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
 import {
   ADMIN_TOKEN,
@@ -301,18 +297,4 @@ const KEPT_PATHS: ReadonlySet<string> = new Set([
 
 export function fillToLimits(filling: Filling): Promise<AtLimitsResult> {
   return new Run(filling).run();
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const wanted = process.argv.slice(2).join(' ');
-  for (const filling of AT_LIMITS) {
-    if (wanted !== '' && filling.name !== wanted) continue;
-    const begunAt = performance.now();
-    console.log(
-      filling.name,
-      JSON.stringify(await fillToLimits(filling)),
-      Math.round((performance.now() - begunAt) / 1000),
-      's',
-    );
-  }
 }

@@ -1,6 +1,5 @@
 /**
- * Friendly and hostile clients together against a server with little memory, which is killed again and again:
- * `node --import tsx test/faults/soak/soak.ts --minutes 30 --kills 30`. Friendly clients measure how long they wait, and know
+ * Friendly and hostile clients together against a server with little memory, which is killed again and again. Friendly clients measure how long they wait, and know
  * what was acknowledged to them: all of it has to be there after each start, and each start has to succeed.
  */
 import assert from 'node:assert/strict';
@@ -8,8 +7,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
 import {
   type Call,
@@ -356,21 +353,3 @@ function coreTimes({ child }: ServerProcess): CoreTimes {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: 'string', default: '30' },
-      kills: { type: 'string', default: '30' },
-      seed: { type: 'string' },
-    },
-  });
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  process.stdout.write(`seed ${seed}\n`);
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  const seconds = Number(values.minutes) * 60;
-  const report = await soak({ seconds, kills: Number(values.kills), seed, say });
-  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();
