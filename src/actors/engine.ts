@@ -252,7 +252,7 @@ export class Engine {
 
   /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
   whenDurable(id: number, resume: () => void): void {
-    assert(id <= this.journal.appendedId, 'nobody waits for an event that there is not');
+    assert(id <= this.journal.appendedId, 'no request waits for an event that does not exist');
     this.#durabilityWaiters.whenDurable(id, resume);
   }
 

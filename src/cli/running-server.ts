@@ -41,7 +41,7 @@ export const addToken: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-This is the way back in when every admin token is lost. Whoever may write to the data folder may use it. The secret is
+Use this when every admin token is lost. It needs write access to the data folder. The secret is
 printed once and stored nowhere. The event log shows the new token, made by "flagstaff token create".
 
 Examples:

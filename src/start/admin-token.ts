@@ -17,7 +17,7 @@ export const makeAdminSecret = (): string => `${ALL}:${ALL}.${randomBytes(SECRET
 
 /**
  * Records a new admin token and resolves with its secret when the token is durable. Throws with the reason when the
- * server refuses it. The caller must be whoever may write to the data folder (docs/specification/rights.md#last-admin-token).
+ * server refuses it. The caller must have write access to the data folder (docs/specification/rights.md#last-admin-token).
  */
 export async function createAdminToken(engine: Engine): Promise<string> {
   const secret = makeAdminSecret();

@@ -50,7 +50,7 @@ export interface Config {
   readonly tokenKey: string | null;
   /** Sessions of signed-in browsers. */
   readonly sessions: SessionSettings;
-  /** `none`: no token is needed and everybody may do everything. */
+  /** `none`: no token is needed, and everything is allowed. */
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
@@ -204,7 +204,7 @@ function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'conn
   };
 }
 
-/** All addresses are nobody's proxies: with them, everybody would say who they are. */
+/** A range of all addresses is refused: with it, every client could choose its address. */
 function trustedProxies(env: Environment): readonly string[] {
   const name = 'TRUSTED_PROXIES';
   const ranges = itemsOf(text(env, name) ?? '');

@@ -6,7 +6,7 @@ import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { LOG_LEVELS } from '../process/log.ts';
 import { row, type SettingRow } from '../process/setting-row.ts';
 
-/** Thirty days, and a week: somebody who works here every week signs in once a month. */
+/** Thirty days, and a week: a user who works here every week signs in once a month. */
 export const SESSION_HOURS = { initial: 30 * 24, initialIdle: 7 * 24, max: 8_760 };
 
 /** Supervisors kill after 10 s or more; the last snapshot comes after this wait. */

@@ -2,7 +2,7 @@
  * Holds the journal of a folder against signed heads: what was signed is there, unchanged, and nothing else is in its place.
  *
  * The journal alone gives the links; heads only say which they were. So a head that an auditor has kept elsewhere proves
- * everything before it, whoever has written to the folder since, and those in the folder tell how far a difference reaches.
+ * everything before it, regardless of later writes to the folder, and those in the folder tell how far a difference reaches.
  */
 import { DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
@@ -80,7 +80,7 @@ interface ReadHeads {
   readonly refused: { readonly count: number; readonly lastId: number };
 }
 
-/** A folder has one head for a thousand events, and whoever has no key cannot add any, so all of them have room in memory. */
+/** A folder has one head for a thousand events, and none can be added without the key, so all of them have room in memory. */
 async function readHeads({ fs, folder, key, kept }: AuditOptions): Promise<ReadHeads> {
   const witnesses: RecordedHead[] = [];
   let begin = NOWHERE;
@@ -146,7 +146,7 @@ class Auditor {
     return { differences: this.#differences, signed, firstId: begin.lastId + 1, lastId };
   }
 
-  /** Heads of the folder that do not count, and none where the newest one has to be: the server writes a head before it tells anybody. */
+  /** Heads of the folder that do not count, and none where the newest one has to be: the server writes a head before it publishes it. */
   #unsigned(): void {
     const { heads, lastId, kept } = this.#options;
     const { count, lastId: refusedId } = heads.refused;

@@ -103,7 +103,7 @@ class ChainWalk {
   readonly #visit = (frame: RawFrame, payload: Buffer): boolean => {
     const { chain, from, upToId, framesMax = Number.POSITIVE_INFINITY, onPlace } = this.#following;
     const id = peekId(payload);
-    // Whatever lies behind is not durable yet, or no frame of this journal.
+    // What follows is not durable yet, or no frame of this journal.
     if (id === null || id > upToId) return false;
     if (id <= from.lastId) return true;
     if (this.#frames === 0 && id !== from.lastId + 1) {

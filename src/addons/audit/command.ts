@@ -160,7 +160,7 @@ function auditText({ differences, signed, firstId, lastId }: Audit, tookMs: numb
       `The events from ${firstId} to ${signed.lastId} are what was signed at ${new Date(signed.at).toISOString()}.`,
     );
     if (signed.lastId < lastId)
-      lines.push(`Nobody has signed the events from ${signed.lastId + 1} to ${lastId} yet.`);
+      lines.push(`The events from ${signed.lastId + 1} to ${lastId} are not signed yet.`);
   }
   return lines.join('\n');
 }

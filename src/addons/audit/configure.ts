@@ -27,7 +27,7 @@ export function configureAudit({ env }: Setup): ConfiguredAddon {
 function withoutKey({ fs, folder, log }: ObservedJournal, problem: string): JournalObserver {
   // Operators, of "History is not signed: …": put [the key](docs/audit.md#keys) back, and start again
   log.error({}, problem);
-  // Without the key nobody can say that events of a signed history are deleted.
+  // Without the key, deleted events of a signed history cannot be recorded.
   return { beforeDeletion: async () => !(await fs.exists(headsPath(folder))) };
 }
 

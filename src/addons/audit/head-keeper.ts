@@ -247,7 +247,7 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
       // Operators: nothing, if you copied the folder or changed [the key](docs/audit.md#keys); else find out who did
       log.warn(
         { key: this.#signer.publicKey.text },
-        'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed anew',
+        'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed again',
       );
     }
     assert(this.#file === null, 'the file of heads is opened once');

@@ -133,7 +133,7 @@ export async function copyHeads(
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }
 
-/** Writes each head of a folder anew. On disk when it resolves. */
+/** Rewrites each head of a folder. On disk when it resolves. */
 export async function rewriteHeads(
   fs: FileSystem,
   root: string,
@@ -221,7 +221,7 @@ export class HeadsFile {
     await this.#findNewest();
   }
 
-  /** Gives the file a name that no file has yet, and begins anew. */
+  /** Gives the file a name that no file has yet, and starts over. */
   async setAside(): Promise<void> {
     await this.close();
     await setAside(this.#fs, this.#path);

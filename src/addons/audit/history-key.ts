@@ -77,7 +77,7 @@ function parse(pem: string, file: string): KeyObject {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // What the parser says of a file that is no key helps nobody.
+    // The parser's message for a file that is no key is no help.
   }
   throw new ConfigError(
     `${file} must hold an Ed25519 key in PEM, as "openssl genpkey -algorithm ed25519" makes it; remove it, and the server makes a new one.`,

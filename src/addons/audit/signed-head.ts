@@ -47,7 +47,7 @@ function textOf({ history, lastId, link, isCut, at }: Head): string {
   return `${ORIGIN}${history}\nevent ${lastId} at ${time}\n${link.toString('base64')}\n${isCut ? CUT : ''}`;
 }
 
-/** The part of a key that may be told: as text, `flagstaff+<8 hexadecimal digits>+<base64>`. */
+/** The public part of a key: as text, `flagstaff+<8 hexadecimal digits>+<base64>`. */
 export class PublicKey {
   readonly #key: KeyObject;
   readonly #raw: Buffer;
@@ -134,7 +134,7 @@ function partsOf(note: string): { readonly text: string; readonly signatures: re
   };
 }
 
-/** The content of a head, whoever signed it; null where it is none. */
+/** The content of a head, by any signer; null where it is none. */
 export function parseHead(note: string): Head | null {
   if (note.length > HEAD_CHARS_MAX) return null;
   const [, history, lastId, time, link, cut] = HEAD.exec(partsOf(note).text) ?? [];

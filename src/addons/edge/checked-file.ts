@@ -5,7 +5,7 @@
  *   flagstaff-edge 1 <SHA-256 of the rest, hexadecimal>\n
  *   <JSON of a record>\n, for each
  *
- * Such files hold tokens as they are, since only with them can the upstream be asked; so nobody but their owner may read them. A file
+ * Such files hold tokens as they are, since only with them can the upstream be asked; so only their owner may read them. A file
  * that does not fit its checksum is set aside under the suffix `.damaged`, and said.
  */
 import { createHash } from 'node:crypto';
@@ -45,7 +45,7 @@ export class CheckedFile<S extends v.GenericSchema> {
     this.#record = record;
   }
 
-  /** The records; null where there is no file, or none that can be used. `onDamaged` is told of one that was set aside. */
+  /** The records; null where there is no file, or none that can be used. `onDamaged` is called for one that was set aside. */
   async read(
     onDamaged: (problem: string, file: string) => void,
   ): Promise<readonly v.InferOutput<S>[] | null> {

@@ -105,7 +105,7 @@ export class Edge {
 
   /** Resolves when the port is open and the copy on disk is read. Rejects with `ListenError`, or what the disk says. */
   async start(): Promise<{ readonly port: number }> {
-    // Before anybody can ask: an SDK to which a valid token is called invalid stops for good.
+    // Before the first request: an SDK whose valid token is refused stops for good.
     for (const token of this.#settings.trusted) this.#addToken(token, true);
     this.#transport = await this.#openTransport();
     const { port } = await this.#transport.listen();
@@ -209,7 +209,7 @@ export class Edge {
       await this.#reportsFile?.write(() => this.reports.lines());
     } catch (err) {
       // Operators: look at `err`; until it is fixed, a kill loses or repeats counts
-      this.#log.error({ err, folder }, 'Reports that wait for the upstream cannot be written.');
+      this.#log.error({ err, folder }, 'Waiting reports for the upstream cannot be written.');
     }
   }
 

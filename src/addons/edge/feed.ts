@@ -1,7 +1,7 @@
 /**
  * Keeps one mirror as new as its upstream: by the upstream's stream where it has one, else by deltas, else by whole documents. It falls
  * back by itself, and comes back by itself: from each lower way it tries the better one again after a while. What the mirror has stays
- * whatever happens, except that a token which the upstream refuses ends its mirror.
+ * regardless of faults, except that a token which the upstream refuses ends its mirror.
  */
 import { setTimeout } from 'node:timers/promises';
 import { inTurns, type Steps } from '../../actors/turn.ts';
@@ -236,7 +236,7 @@ export class Feed {
     }
     if (way !== this.#confirmedWay) {
       // Operators: nothing, unless the upstream should stream: look for a proxy that ends long responses
-      log.info({ way, environment }, 'The edge has found the way in which it reads its upstream.');
+      log.info({ way, environment }, 'The edge has chosen how to read its upstream.');
     }
     this.#confirmedWay = way;
   }

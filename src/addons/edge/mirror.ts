@@ -44,7 +44,7 @@ import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
 /** Changes that watches may still ask for; one that is further behind looks at every flag. */
 const CHANGES_MAX = 1_000;
 
-/** Flags whose changes are told one by one; of more than that, every flag may have changed. */
+/** Flags whose changes are announced one by one; beyond that, every flag may have changed. */
 const TOLD_MAX = 250;
 
 /** Processor time of the event loop: on a machine that is busy with something else, waiting would make debtors of all callers. */
@@ -106,7 +106,7 @@ export class Mirror implements ServedState {
   }
 
   whenDurable(id: number, resume: () => void): void {
-    assert(id <= this.#lastId, 'nobody waits for an event that there is not');
+    assert(id <= this.#lastId, 'no request waits for an event that does not exist');
     resume();
   }
 
@@ -330,7 +330,7 @@ class MirrorFeed {
 
   /** `events`: null where there are too many to note. */
   add(id: number, events: readonly NotedEvent[] | null): void {
-    // One each: all that is told of one id is told under it, and not under the ids behind it.
+    // One each: all changes of one id are announced under it, and not under later ids.
     const changes = (events ?? []).map((event): Change => ({ id, ...BY_NOBODY, events: [event] }));
     if (events === null || changes.length > CHANGES_MAX) {
       this.#droppedId = id;

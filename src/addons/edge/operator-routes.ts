@@ -26,7 +26,7 @@ export interface OperatorSources extends EdgeMetricsSources {
   monotonicMs(): number;
 }
 
-/** Tokens or reports of one answer: anybody may ask, and it is made at once. */
+/** Tokens or reports in one response: the path is public, and the response is made at once. */
 const SHOWN_MAX = 200;
 
 function firstOf<T>(all: Iterable<T>): readonly T[] {

@@ -1,4 +1,4 @@
-/** Room for what waits for the upstream. One network has at most half of it: whoever makes tokens up leaves room for others. */
+/** The quota of requests that wait for the upstream. One network has at most half of it: made-up tokens leave room for others. */
 import { networkOf } from '../../domain/flags/address.ts';
 
 export class Quota {

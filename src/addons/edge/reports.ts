@@ -124,7 +124,7 @@ export class Reports implements SharedReports {
     return SIDES.reduce((sum, side) => sum + counts[side].bytes, 0);
   }
 
-  /** Counts that were dropped for want of room, or because nobody knows whether the upstream took them. */
+  /** Counts that were dropped for want of room, or because it is unknown whether the upstream took them. */
   get droppedCount(): number {
     return this.#droppedCount;
   }

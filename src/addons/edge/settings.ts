@@ -103,7 +103,7 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
 /** Refuses an option of Unleash Edge that does not exist here, with what to do in place of it. */
 function refuseOthers(given: GivenOptions, env: Environment): void {
   for (const [name, instead] of OTHER_OPTIONS) {
-    // Without its list of addresses the edge would be open to everybody, and nobody would be told.
+    // Ignoring its list of addresses would silently open the edge to everyone.
     const isVariable = name.endsWith('-list') && env[variableOf(name)] !== undefined;
     if (given[name] !== undefined || isVariable)
       throw new ConfigError(`${isVariable ? variableOf(name) : `--${name}`} does not exist here. ${instead}`);

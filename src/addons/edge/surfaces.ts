@@ -44,7 +44,7 @@ export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
 
 const client = clientSurface({ hintsAtStreams: false });
 
-/** Some SDKs ask for the document with a body, whatever it says. */
+/** Some SDKs request the document with a body, which is ignored. */
 const postedDocument = client.routes.flatMap((route): Route[] =>
   route.kind === 'read' && route.path === '/features' ? [{ ...route, method: 'POST' }] : [],
 );

@@ -1,6 +1,6 @@
 /**
  * The tokens of callers. The upstream alone says which are valid and what they cover: the edge asks once for each that it has not seen,
- * and again for all of them from time to time. Nobody has shown a right to anything before that, so what waits for an answer, and what
+ * and again for all of them from time to time. No caller has proved a right before that, so what waits for an answer, and what
  * is remembered of tokens that are not valid, is bounded in bytes, and many made-up tokens cost the upstream one request at a time.
  *
  * An upstream that is away says nothing: a token that is known stays good, and one that is not gets "ask again", never "forbidden",
@@ -11,7 +11,7 @@ import { digestOf } from '../../http/serving/access.ts';
 import { Quota } from './quota.ts';
 import { environmentIn, type ValidToken } from './upstream-client.ts';
 
-/** The form in which upstreams take a token apart. Anything else is no token, and is asked of nobody. */
+/** The form in which upstreams take a token apart. Anything else is no token, and causes no request. */
 const TOKEN_PATTERN = /^[^:]{1,250}:[^.]{1,100}\.[\x21-\x7e]{1,250}$/;
 
 /** Characters of a token. */
@@ -55,7 +55,7 @@ interface Waiting {
 export class Tokens {
   readonly #options: TokensOptions;
   readonly #valid = new Map<string, ValidToken>();
-  /** Valid for as long as the process runs, whatever the upstream says. */
+  /** Valid for as long as the process runs, without validation by the upstream. */
   readonly #trusted = new Set<string>();
   /** By digest: the time at which it is asked again. */
   readonly #invalid: LRUCache<string, number>;

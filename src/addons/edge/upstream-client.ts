@@ -101,7 +101,7 @@ export class UpstreamClient {
   readonly #options: UpstreamOptions;
   readonly #base: URL;
   readonly #agent: Agent;
-  /** A connection for each stream and each report: of one that was used before, nobody knows whether what is sent on it arrives. */
+  /** A connection for each stream and each report: on a reused one, it is unknown whether what is sent arrives. */
   readonly #onceAgent: Agent;
 
   constructor(options: UpstreamOptions) {
@@ -157,7 +157,7 @@ export class UpstreamClient {
       const isStream = (response.headers['content-type'] ?? '').startsWith('text/event-stream');
       if (status !== 200 || !isStream)
         throw new UpstreamError(status === 200 ? 501 : status, `the upstream opens no stream (${status})`);
-      // Whoever has nothing yet is sent everything at once, unless something on the way holds it back.
+      // A new client is sent everything at once, unless something on the way holds it back.
       if (lastEventId !== null) request.setTimeout(STREAM_SILENCE_MS_MAX);
       for await (const event of eventsIn(decoded(response))) {
         request.setTimeout(STREAM_SILENCE_MS_MAX);

@@ -1,7 +1,7 @@
 /**
- * The messages of an upstream, in one shape whatever program and version sends it: flags of one environment and segments, as SDKs get them.
+ * The messages of an upstream, in one shape for all programs and versions: flags of one environment and segments, as SDKs get them.
  * It is read as generously as SDKs read it, because an edge that refuses a document serves nothing: what is missing gets the default
- * of SDKs, and an operator that this program does not know holds for nobody. What cannot be a flag at all is an error that names it.
+ * of SDKs, and an unknown operator never holds. What cannot be a flag at all is an error that names it.
  */
 import * as v from 'valibot';
 import { ownTurn } from '../../actors/turn.ts';
@@ -143,7 +143,7 @@ export async function readEvents(body: Uint8Array, environment: string): Promise
   return events.map((one, at) => eventOf(checked(EVENT, one.rest, ['events', at]), one, environment));
 }
 
-// A document is read one flag at a time, in turns, so that nobody waits for it however large it is.
+// A document is read one flag at a time, in turns, so that a large one delays no other request.
 
 /** Bytes of one turn; reading them takes a millisecond or two. */
 const TURN_BYTES = 64 * 1024;

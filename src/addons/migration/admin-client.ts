@@ -7,7 +7,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Retries of one request. Unleash 8 takes 15 searches a minute, and each finds 100 archived flags. */
 const WAITS_MAX = 10;
-/** Seconds, whatever a server asks for. */
+/** Seconds, regardless of what a server asks for. */
 const WAIT_MAX = 60;
 
 export interface AdminClientOptions {

@@ -1,5 +1,5 @@
 /**
- * The flags of one environment as SDKs get them from a server, `GET /api/client/features`, in one shape whatever version sends them, ready
+ * The flags of one environment as SDKs get them from a server, `GET /api/client/features`, in one shape for all versions, ready
  * to be evaluated and compared.
  */
 import * as v from 'valibot';
@@ -77,7 +77,7 @@ export function parseDocument(sent: unknown): ClientDocument {
   };
 }
 
-/** The constraints of a strategy and of its segments; null where a segment is not there, because the strategy then holds for nobody. */
+/** The constraints of a strategy and of its segments; null where a segment is not there, because the strategy then never holds. */
 export function constraintsOf(
   { constraints, segments }: Pick<ClientFlag['strategies'][number], 'constraints' | 'segments'>,
   document: ClientDocument,
@@ -120,7 +120,7 @@ function flagOf({ name, enabled, impressionData, strategies, variants, dependenc
   };
 }
 
-/** A server may send operators that this program does not know; they hold for nobody. */
+/** A server may send unknown operators; they never hold. */
 function strategyOf(strategy: ClientFlag['strategies'][number], at: number): Strategy {
   return {
     ...{ id: String(at), title: null, disabled: false, sortOrder: at },

@@ -282,7 +282,7 @@ function linesOf({ environment, flags, evaluations, differences, onlyInTarget }:
 }
 
 function sentenceOf({ flag, contexts, example }: Difference): string {
-  if (example === null) return `flag "${flag}" is defined in another way, which no context told apart.`;
+  if (example === null) return `flag "${flag}" is defined in another way, which no context distinguished.`;
   const { context, hostName, source, target } = example;
   const place = hostName === 'elsewhere' ? '' : ` on host ${JSON.stringify(hostName)}`;
   return `flag "${flag}" for ${contexts} contexts, such as ${JSON.stringify(context)}${place}: ${source} in Unleash, ${target ?? 'not there'} in Flagstaff.`;

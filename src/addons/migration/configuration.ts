@@ -1,5 +1,5 @@
 /**
- * The configuration that moves from one server of the Unleash Admin API to another, in one shape whatever it was read from: a running server
+ * The configuration that moves from one server of the Unleash Admin API to another, in one shape for all sources: a running server
  * of any version, an export file, or the Flagstaff that it moves to. Names stand for ids, because ids differ.
  */
 import * as v from 'valibot';
@@ -198,7 +198,7 @@ export const PROJECT_RULES = v.object({
 
 export type ProjectRules = v.InferOutput<typeof PROJECT_RULES>;
 
-/** Without a pattern there is no rule for names, whatever else stands there. */
+/** Without a pattern there is no rule for names, whatever the other fields say. */
 export const rulesOf = ({ featureNaming, featureLimit, linkTemplates }: ProjectRules): ProjectRules => ({
   featureNaming: featureNaming?.pattern ? featureNaming : NO_NAMING,
   featureLimit,
@@ -235,7 +235,7 @@ export interface User {
   readonly rootRole: string;
 }
 
-/** The email or username that the user signs in with, in lower case, because logins are unique whatever their case. */
+/** The email or username that the user signs in with, in lower case, because logins are unique ignoring case. */
 export const loginOf = ({ email, username }: Pick<User, 'email' | 'username'>): string =>
   (email ?? username ?? '').toLowerCase();
 

@@ -25,7 +25,7 @@ export interface Migrated {
   readonly item: MigratedItem;
 }
 
-/** Links and tags that only the target has stay, and parents too where the source may not have told all. */
+/** Links and tags that only the target has stay, and parents too where the source may not have sent all. */
 export function desiredFlag(flag: Flag, isWhole: boolean): DesiredFlag<Migrated> {
   const { name, project, archived, type, description, impressionData, stale, tags, links } = flag;
   return {
@@ -126,7 +126,7 @@ function createCalls(step: StepOf<'create-flag'>): readonly Call[] {
   ];
 }
 
-/** An import of the flag alone is one change, so nobody gets half of it, and a refusal leaves it as it was found. */
+/** An import of the flag alone is one change, so no client sees half of it, and a refusal changes nothing. */
 function setEnvironment(step: StepOf<'set-environment'>) {
   const { name, project, environment, before, after, changes } = step;
   const words: Readonly<Record<PartOfEnvironment, string>> = {

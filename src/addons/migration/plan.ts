@@ -75,7 +75,7 @@ function itemsOf(of: Configuration, target: Configuration): readonly MigratedIte
   const projects = [...of.projects.values()];
   return [
     ...[...of.environments.values()].flatMap(environmentItems),
-    // SDKs evaluate those that are predefined on either side by themselves, whatever a server says of them.
+    // SDKs evaluate those that are predefined on either side by themselves, regardless of what a server says of them.
     ...[...of.strategyTypes.values()]
       .filter(({ name, editable }) => editable && target.strategyTypes.get(name)?.editable !== false)
       .flatMap(strategyTypeItems),
@@ -203,7 +203,7 @@ const ruleItems = ({ projects }: Configuration): readonly MigratedItem[] =>
     return [{ kind: 'rules', name: `of ${id}`, value: rules, ...part, create }];
   });
 
-// Rewrites what Unleash takes and Flagstaff refuses into a form that Flagstaff takes and that SDKs evaluate alike. Each change is told as a sentence. The
+// Rewrites what Unleash takes and Flagstaff refuses into a form that Flagstaff takes and that SDKs evaluate alike. Each change is reported as a sentence. The
 // same source is always adapted in the same way, so a second run finds what the first one made.
 
 type Constraint = Strategy['constraints'][number];

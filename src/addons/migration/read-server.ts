@@ -220,7 +220,7 @@ function membershipsOf({ users, roles }: Access, logins: ReadonlyMap<number, str
 const groupsIn = ({ groups, roles }: Access): readonly GroupMembership[] =>
   groups.map((holder) => ({ group: holder.name, roles: rolesOf(holder, roles).toSorted() }));
 
-/** The names of the roles that somebody holds: several in newer servers, and one in older ones. */
+/** The names of the roles that a user holds: several in newer servers, and one in older ones. */
 const rolesOf = ({ roles, roleId }: v.InferOutput<typeof HOLDER>, all: Access['roles']): readonly string[] =>
   (roles ?? [roleId]).flatMap((held) => all.find(({ id }) => id === held)?.name ?? []);
 

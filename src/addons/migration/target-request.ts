@@ -38,7 +38,7 @@ export interface MigratedItem extends Item {
   readonly create: TargetRequest;
   /** Absent where it is the same. */
   readonly change?: TargetRequest;
-  /** The value where nobody has set it; absent where it then is not there. */
+  /** The value where it was never set; absent where it then is not there. */
   readonly initially?: unknown;
 }
 

@@ -8,7 +8,7 @@ const SECRET = 'OIDC_CLIENT_SECRET';
 
 const BUTTON_LENGTH_MAX = 60;
 
-/** Null where nobody signs in at a provider. */
+/** Null without a provider. */
 export function oidcConfig(env: Environment, isOpen: boolean): OidcSettings | null {
   if (text(env, ISSUER) === undefined) {
     const stray = Object.keys(env).find((name) => name.startsWith('OIDC_') && text(env, name) !== undefined);
@@ -16,7 +16,7 @@ export function oidcConfig(env: Environment, isOpen: boolean): OidcSettings | nu
     throw new ConfigError(`${stray} has no meaning without ${ISSUER}; set that too, or remove ${stray}.`);
   }
   if (isOpen) {
-    throw new ConfigError(`${ISSUER} has no meaning with AUTH_TYPE=none, where nobody signs in; remove one.`);
+    throw new ConfigError(`${ISSUER} has no meaning with AUTH_TYPE=none, which has no sign-in; remove one.`);
   }
   return {
     issuer: addressIn(env, ISSUER, 'https://login.example/realms/main'),

@@ -1,8 +1,8 @@
 /**
  * Signing in with OpenID Connect (docs/specification/rights.md#openid-connect). The first half sends the browser to the
  * provider, the second takes it back and begins a session. In between the browser keeps what only it and this server may know, sealed,
- * in a cookie of ten minutes: a sign-in that was begun in another browser is refused, so nobody can be signed in as
- * somebody else by a link.
+ * in a cookie of ten minutes: a sign-in that was begun in another browser is refused, so a link cannot sign a user in as
+ * another.
  *
  * The second half is a write, so in a cluster the node that leads does all of it. It is a navigation: what goes wrong sends
  * the browser to the sign-in page, which says so in words of its own.
@@ -39,7 +39,7 @@ import { NO_SESSION, type SessionStart } from './session-surfaces.ts';
 export const LOGIN_PATH = '/auth/oidc/login';
 export const CALLBACK_PATH = '/auth/oidc/callback';
 
-/** Requests to the provider that run at once. Anybody who begins a sign-in can cause one. */
+/** Requests to the provider that run at once. Any caller who begins a sign-in can cause one. */
 export const RUNNING_MAX = 20;
 
 /** Failed sign-ins logged in each period; otherwise, many of them would fill the disk. */
@@ -56,7 +56,7 @@ export interface OidcOptions {
   /** `BASE_URI_PATH`. */
   readonly basePath: string;
   monotonicMs(): number;
-  /** Told why somebody was not signed in, without anything that is secret. */
+  /** Called with the reason of a failed sign-in, without secrets. */
   warn(fields: object, message: string): void;
 }
 
@@ -186,7 +186,7 @@ class SignInByOidc {
     this.#loggedCount += 1;
     if (this.#loggedCount <= LOGGED_MAX)
       // Operators: look at [`problem`](docs/specification/rights.md#openid-connect) and `err`
-      this.#options.warn({ problem, err: error }, 'somebody could not sign in with OpenID Connect');
+      this.#options.warn({ problem, err: error }, 'a sign-in with OpenID Connect failed');
     return problem;
   }
 

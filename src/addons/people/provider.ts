@@ -2,14 +2,14 @@
  * The provider of OpenID Connect, as `openid-client` speaks to it: authorization code flow with PKCE, state and nonce. Nothing here
  * touches the state of the service.
  *
- * On failure: each request to the provider ends after 10 s, replies are bounded, and whatever goes wrong becomes a
- * `ProviderError` that says what somebody who signs in can do about it. What the provider says of itself is kept for an
+ * On failure: each request to the provider ends after 10 s, replies are bounded, and every fault becomes a
+ * `ProviderError` that says what the user who signs in can do about it. What the provider says of itself is kept for an
  * hour; where asking failed, it is asked again no sooner than 2 s later, so that people who try again do not flood it.
  */
 import type * as Client from 'openid-client';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 
-/** Why nobody was signed in; the sign-in page has a sentence for each (web/console/views/sign-in.jsx). */
+/** Why a sign-in failed; the sign-in page has a sentence for each (web/console/views/sign-in.jsx). */
 export type SignInProblem = 'unreachable' | 'denied' | 'expired' | 'failed' | 'busy' | 'refused' | 'taken';
 
 export class ProviderError extends Error {
@@ -35,7 +35,7 @@ export interface Claims {
   readonly subject: string;
   /** Only where the provider has verified it. */
   readonly email: string | null;
-  /** The name of somebody without such an email. */
+  /** The name of a user without such an email. */
   readonly username: string | null;
   readonly name: string | null;
   readonly groups: readonly string[];
@@ -193,7 +193,7 @@ const load = (): Promise<typeof Client> => import('openid-client');
 function problemOf(client: typeof Client, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   if (error instanceof client.AuthorizationResponseError) {
-    return new ProviderError('denied', `the provider signed nobody in: ${error.error}`, error);
+    return new ProviderError('denied', `the provider refused the sign-in: ${error.error}`, error);
   }
   const cause = (error as { cause?: { code?: unknown } | undefined }).cause;
   const isOfNetwork = error instanceof TypeError || (error as Error).name === 'TimeoutError';

@@ -73,7 +73,7 @@ function beginRoute(start: SessionStart): RouteDraft {
     success: { status: 204, schema: null },
     command: (context) => {
       const { user, kind } = context.caller;
-      // Nobody asks for a token, so nobody needs a session.
+      // No token is needed, so neither is a session.
       if (kind === 'anyone') return NO_SESSION;
       const tokenDigest = digestOf(secretIn(context.header('authorization')) ?? '');
       return start.command(context, { userId: user?.id ?? null, tokenDigest, begunWith: 'token' });
@@ -156,7 +156,7 @@ const CONSOLE_PARTS = {
 } as const;
 
 const ConsoleSchema = titled('ConsoleStart', {
-  newestEventId: described(v.number(), 'An event before everything that is told here was read.'),
+  newestEventId: described(v.number(), 'An event from before the rest of this response was read.'),
   ...{ profile: v.unknown(), me: v.unknown(), projects: v.unknown(), environments: v.unknown() },
 });
 
@@ -173,7 +173,7 @@ function consoleRoutes(routes: Surface['routes']): readonly RouteDraft[] {
   return [
     readRoute('GET /console', {
       operationId: 'getConsoleStart',
-      summary: 'Read what the console begins with; null where nobody is signed in.',
+      summary: 'Read what the console begins with; null without a session.',
       success: { status: 200, schema: ConsoleSchema },
       async read(context) {
         if (context.caller === NOBODY) return { revision: 0, response: jsonResponse(200, NOBODY_SIGNED_IN) };
@@ -212,7 +212,7 @@ function cookieResponse(cookies: readonly string[]): HttpResponse {
   return { status: 204, headers, body: null };
 }
 
-// Tells the sign-in page how people can sign in, which it shows to everybody.
+// Tells the sign-in page how people can sign in, which is public.
 
 const SignInsSchema = titled('SignIns', {
   token: v.boolean(),
@@ -223,7 +223,7 @@ const SignInsSchema = titled('SignIns', {
 interface SignInsOffered {
   /** The label of the button that leads to the provider, and its path; null without a provider. */
   readonly provider: { readonly button: string; readonly path: string } | null;
-  /** Whether nobody has to sign in. */
+  /** Whether authentication is off. */
   readonly areOpen: boolean;
 }
 
@@ -281,7 +281,7 @@ export function passwordSurface(start: SessionStart): Surface {
       const { world, usage } = context;
       const user =
         command.type === 'begin-session' ? world.directory.users.get(command.userId ?? 0) : undefined;
-      if (user === undefined) throw new Error('a session was begun for nobody');
+      if (user === undefined) throw new Error('a session was begun without a user');
       const headers = JSON_HEADERS.with('set-cookie', start.cookie(context));
       return { status: 200, headers, body: JSON.stringify(companionUserView(user, usage.signIns)) };
     },

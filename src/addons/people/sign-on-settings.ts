@@ -56,7 +56,7 @@ const NO_SAML = invalidOperation(
   'This server has no sign-in by SAML. Set OIDC_ISSUER in its environment for OpenID Connect, which most providers of SAML speak too.',
 );
 const NO_OIDC = invalidOperation(
-  'Nobody signs in by OpenID Connect here. Set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_BASE_URL in the environment of the server, and start it again.',
+  'OpenID Connect is not configured. Set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_BASE_URL in the environment of the server, and restart it.',
 );
 const OIDC_IS_ON = invalidOperation(
   'People sign in by OpenID Connect here. Remove OIDC_ISSUER from the environment of the server, and start it again.',
@@ -75,7 +75,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   groupJsonPath: 'OIDC_GROUPS_CLAIM',
 };
 
-/** Asks for nothing: clients send an empty text, zero or false for what nobody has told them. */
+/** Asks for nothing: clients send an empty text, zero or false for unset fields. */
 const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 0 || value === false;
 
@@ -142,14 +142,14 @@ export const signOnRoutes = (signOn: OidcSettings | null) =>
     readRoute(`GET ${SAML}`, {
       permission: 'admin',
       operationId: 'getSamlSettings',
-      summary: 'Show that nobody signs in by SAML.',
+      summary: 'Show that SAML is not supported.',
       success: { status: 200, schema: SamlSettingsSchema },
       shows: () => ({ enabled: false }),
     }),
     readRoute(`POST ${SAML}`, {
       permission: 'admin',
       operationId: 'setSamlSettings',
-      summary: 'Say that nobody signs in by SAML; anything else is refused.',
+      summary: 'Accept settings without SAML; all others are refused.',
       body: SamlSettingsSchema,
       success: { status: 200, schema: SamlSettingsSchema },
       refusals: ['InvalidOperationError'],

@@ -1,4 +1,4 @@
-/** Flags evaluated for a context that somebody makes up, and why one is on or off for it. */
+/** Flags evaluated for a made-up context, and why one is on or off for it. */
 import type { Addon } from '../../host/addon.ts';
 
 export const playground: Addon = {

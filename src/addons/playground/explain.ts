@@ -111,7 +111,7 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   return response(context, evaluator, { input, revision: whole.eventId, eventId: whole.eventId });
 }
 
-/** Without flags: other flags of the project stand in for those that nobody asked for. */
+/** Without flags: other flags of the project stand in for those that were not requested. */
 function pastEvaluator({ world }: PastFlag, environment: string): Evaluator {
   return new Evaluator({
     environment,

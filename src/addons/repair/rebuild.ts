@@ -1,5 +1,5 @@
 /**
- * Builds the journal of a repaired folder. Files without damage are taken over byte for byte; the others are written anew, each frame
+ * Builds the journal of a repaired folder. Files without damage are copied byte for byte; the others are rewritten, each frame
  * under its old checksum, which proves that it is the one that stood there. One piece of a file is in memory at a time.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * The ways to repair a damaged folder, and what each keeps. Whatever file holds them, frames are put together by their event ids and
+ * The ways to repair a damaged folder, and what each keeps. Regardless of their files, frames are put together by their event ids and
  * the checksums that link them. What is in no file, a copy may have; without one the journal is cut there, and one side is kept.
  */
 import assert from 'node:assert/strict';

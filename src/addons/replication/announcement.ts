@@ -1,6 +1,6 @@
 /**
  * A message that each node sends to the others now and then: that it is there, in which role, and how far it is. Announcements may
- * be lost or late, so nothing that must be true depends on them. They decide only when somebody stands for leadership,
+ * be lost or late, so nothing that must be true depends on them. They decide only when a node stands for leadership,
  * and what operators are shown.
  */
 import * as v from 'valibot';
@@ -69,7 +69,7 @@ const GONE_AFTER_MS = 10_000;
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export interface Peer extends Announcement {
-  /** Milliseconds since it was heard last. */
+  /** Milliseconds since its last announcement. */
   readonly silentMs: number;
 }
 
@@ -83,7 +83,7 @@ export class Peers {
       this.#heard.set(announcement.run, { announcement, atMs: nowMs });
   }
 
-  /** Nodes that were heard of lately, by name. */
+  /** Recently seen nodes, by name. */
   list(nowMs: number): readonly Peer[] {
     return this.#all(nowMs).filter(({ silentMs }) => silentMs <= GONE_AFTER_MS);
   }
@@ -100,7 +100,7 @@ export class Peers {
       .sort((a, b) => (a.node < b.node ? -1 : 1));
   }
 
-  /** Forgets starts that are over, too: a later one of the same node was heard. */
+  /** Forgets starts that are over, too: a later one of the same node was seen. */
   #forget(nowMs: number): void {
     const latest = new Map<string, number>();
     for (const { announcement, atMs } of this.#heard.values())

@@ -1,5 +1,5 @@
 /**
- * The candidacy of a node: it asks after a leader that is silent, and stands where nobody leads.
+ * The candidacy of a node: it checks on a silent leader, and stands where there is no leader.
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
@@ -13,7 +13,7 @@ import type { Role } from './role.ts';
 /** How long a candidate waits for the log to say who won. */
 const CANDIDACY_MS = 3_000;
 
-/** A leader that has missed three announcements is asked for at its address: if its process is over, nobody waits for it. */
+/** A leader that has missed three announcements is called at its address: if its process is over, there is no need to wait. */
 const DOUBT_MS = 750;
 
 /** A leader that is silent for so long, and for up to the jitter more, is taken for gone: it may stand still, or be cut off. */
@@ -64,7 +64,7 @@ export class Candidacy {
     });
   }
 
-  /** Stands where it may: nobody leads any more. */
+  /** Stands where it may: there is no leader any more. */
   standAtOnce(): void {
     this.#parts.holdOff.end();
     this.standIfDue();
@@ -88,7 +88,7 @@ export class Candidacy {
     const { id: previousId, chain: previousChain } = follower.place;
     const epoch = follower.epoch + 1;
     // Operators: nothing
-    notes.info({ epoch }, 'Nobody leads; this node tries to take over');
+    notes.info({ epoch }, 'There is no leader; this node tries to take over');
     const { cluster, idToWrite } = history;
     const record = encodeRecord({
       ...{ kind: 'take-over', cluster, history: idToWrite, epoch, by, previousId, previousChain },
@@ -120,13 +120,13 @@ export class LeaderHoldOff {
     this.#clock = clock;
   }
 
-  /** Nobody stands for leadership before the leader was silent for a while from now on. */
+  /** No node stands for leadership before the leader was silent for a while from now on. */
   waitForLeader(): void {
     this.#heardAtMs = this.#clock.monotonic();
     this.#patienceMs = SILENCE_MS + SILENCE_JITTER_MS * this.#clock.random();
   }
 
-  /** For a log that was just begun: nobody has ever led it, so there is nobody to hear of. */
+  /** For a log that was just begun: it never had a leader, so there is none to wait for. */
   waitForOthers(): void {
     this.#heardAtMs = this.#clock.monotonic();
     this.#patienceMs = SILENCE_JITTER_MS * this.#clock.random();

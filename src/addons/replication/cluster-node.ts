@@ -29,7 +29,7 @@ import type { ReplicatedLog } from './replicated-log.ts';
 /** Between two attempts to reach the log at a start. */
 const START_PAUSE_MS = 1_000;
 
-const CUT = 'Events that the replicated log refused are cut off the journal; nobody was told of them.';
+const CUT = 'Events that the replicated log refused are cut off the journal; they were never shown.';
 
 /** How often a joining node says what the log has to keep for it. */
 const RESERVATION_MS = 1_000;
@@ -62,7 +62,7 @@ export interface ClusterNodeOptions<S> {
   readonly notes: ReplicaLog;
   /** Sentences about the servers of the log, for operators. */
   readonly warnings?: readonly string[];
-  /** Opens the store, when journal and log agree; again where a file that it could not read was made anew. */
+  /** Opens the store, when journal and log agree; again where a file that it could not read was restored. */
   open(hooks: StoreHooks): Promise<S>;
   /** Called each time that this node has begun to lead. */
   onLeading(store: S): Promise<void>;
@@ -153,7 +153,7 @@ const commitLogOf = <S>(
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });
 
-/** Opens the store, after files without which it cannot start were made anew. */
+/** Opens the store, after files without which it cannot start were restored. */
 async function openMended<S>(
   options: ClusterNodeOptions<S>,
   hooks: StoreHooks,
@@ -171,7 +171,7 @@ async function openMended<S>(
   }
 }
 
-/** Makes a damaged file of the journal anew, and says so; whether it could. Rejects where the archive cannot be reached. */
+/** Restores a damaged file of the journal, and logs it; whether it could. Rejects where the archive cannot be reached. */
 async function mend<S>(
   { fs, folder, archive, clock, notes }: ClusterNodeOptions<S>,
   { id: history }: NodeHistory,
@@ -182,9 +182,9 @@ async function mend<S>(
   const rest = (): Promise<void> => clock.yieldToEventLoop();
   try {
     const isMended = await mendSegment({ fs, folder: dataFolder(folder), archive, history, rest }, firstId);
-    // Operators, of "A damaged file of the journal was made anew …": plan to replace the disk, which returned wrong bytes
+    // Operators, of "A damaged file of the journal was restored …": plan to replace the disk, which returned wrong bytes
     // Operators, of "The archive does not have all …": see [old history](docs/operating.md#old-history)
-    if (isMended) notes.warn({ file }, 'A damaged file of the journal was made anew from the archive');
+    if (isMended) notes.warn({ file }, 'A damaged file of the journal was restored from the archive');
     else notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
     return isMended;
   } catch (error) {

@@ -31,7 +31,7 @@ export const addCluster: AddCommand = (program, context) => {
     .command('cluster')
     .description('Begin a cluster, look at the cluster of a running server, and hand over.');
   withCommonOptions(cluster.command('status'))
-    .description('Show the role of this node, who leads, and the nodes that were heard of lately.')
+    .description('Show the role of this node, the leader, and the recently seen nodes.')
     .action(async (options: CommonOptions) => {
       const { view, archive } = (await askNode(context, options, 'cluster')) as ClusterStatus;
       printResult(context, options, { ...view, archive }, clusterText(view, archive));
@@ -60,7 +60,7 @@ further ones wait a moment, or get 503 with Retry-After.`,
 
 const INIT_HELP = `
 The settings are those of the server, REPLICATION_URL, REPLICATION_CLUSTER and the others. Run it once, then start the
-nodes, each with an empty data folder. No server makes a stream itself, so one that is lost is never made anew by chance.
+nodes, each with an empty data folder. Servers never create a stream themselves, so a lost one is not recreated by accident.
 
 Example:
   REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff cluster init`;
@@ -186,7 +186,7 @@ function clusterText(view: ReplicaView, archive: ArchiveView | null): string {
 /** A line for each node, under the names of the columns. */
 function nodesText({ peers, gone }: ReplicaView): readonly string[] {
   if (peers.length + gone.length === 0) return [];
-  const rows = [['node', 'address', 'version', 'state', 'event', 'behind', 'clock', 'heard']];
+  const rows = [['node', 'address', 'version', 'state', 'event', 'behind', 'clock', 'seen']];
   for (const peer of [...peers, ...gone]) rows.push(peerRow(peer, gone.includes(peer)));
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
   return rows.map((cells) =>
@@ -202,8 +202,8 @@ function peerRow(peer: PeerView, isGone: boolean): string[] {
   const state = isGone ? 'gone' : isReached ? role : `${role}, not reached`;
   const clock = clockMs === null ? '–' : `${clockMs < 0 ? '' : '+'}${(clockMs / 1000).toFixed(1)} s`;
   const behind = `${lagRecords} ${lagRecords === 1 ? 'record' : 'records'}`;
-  const heard = `${(silentMs / 1000).toFixed(1)} s ago`;
-  return [node, address, version, state, String(durableId), behind, clock, heard].map(printable);
+  const seen = `${(silentMs / 1000).toFixed(1)} s ago`;
+  return [node, address, version, state, String(durableId), behind, clock, seen].map(printable);
 }
 
 function archiveText({
@@ -228,7 +228,7 @@ interface NewLogOptions {
   readonly cluster: string;
   readonly history: string;
   readonly by: NodeIdentity;
-  /** The end of the journal, which nobody writes to meanwhile. */
+  /** The end of the journal, which has no writer meanwhile. */
   readonly end: JournalEnd;
 }
 

@@ -55,7 +55,7 @@ export interface EligibilityOptions {
   };
   /** Never rejects, and takes a second at most. */
   reach(node: Pick<Announcement, 'node' | 'address'>): Promise<Found>;
-  /** The other nodes that were heard of lately. */
+  /** The other recently seen nodes. */
   others(): readonly Announcement[];
 }
 

@@ -77,7 +77,7 @@ export class Follower {
     return this.#reader.place ?? { id: 0, chain: 0 };
   }
 
-  /** The node that takes writes, by the records; null where that is this node, or nobody. */
+  /** The node that takes writes, by the records; null where that is this node, or there is none. */
   get otherLeader(): NodeIdentity | null {
     const { leader } = this.#reader;
     return leader === null || leader.run === this.#options.identity.run ? null : leader;

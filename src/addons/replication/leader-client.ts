@@ -15,7 +15,7 @@ import type { HttpResponse, TransportRequest } from '../../http/transport/transp
 /** The header of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 
-/** The header by which the leader knows a follower that it has heard of, and so believes it who the caller is. */
+/** The header by which the leader recognizes a follower, and so trusts its word about the caller. */
 export const HOP_KEY_HEADER = 'flagstaff-hop-key';
 
 /** The headers that the leader needs for its decision, its logs and its traces. */

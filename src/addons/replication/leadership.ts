@@ -26,7 +26,7 @@ export interface LeadershipParts {
   readonly follower: Follower;
   readonly eligibility: Eligibility;
   readonly holdOff: LeaderHoldOff;
-  /** The other nodes that were heard of lately. */
+  /** The other recently seen nodes. */
   others(): readonly Peer[];
   announce(handsOver: boolean): void;
 }

@@ -25,7 +25,7 @@ export interface LogWatchOptions {
   position(): number;
   /** Called with each question; returns what is told the end of the log. */
   onQuestion(askedAtMs: number): (last: number) => void;
-  /** Called where the log has lost records, or was made anew. */
+  /** Called where the log has lost records, or was recreated. */
   onFault(error: LogDamageError | FencedError): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Makes a damaged file of a node's journal anew from the archive. The new file takes the place of the damaged one at once, so a crash
+ * Restores a damaged file of a node's journal from the archive. The new file takes the place of the damaged one at once, so a crash
  * leaves one of them whole or as it was.
  *
  * One file of the archive is in memory meanwhile.
@@ -38,7 +38,7 @@ export interface MendOptions {
 const FRAMES_AT_ONCE = 256;
 
 /**
- * Whether the file that begins with event `firstId` was made anew. False where the archive has not all of it, or something else;
+ * Whether the file that begins with event `firstId` was restored. False where the archive has not all of it, or something else;
  * then nothing was changed. Throws `ArchiveDamageError` where no archived file has the events whole, and what the disk or the archive throws.
  */
 export async function mendSegment(options: MendOptions, firstId: number): Promise<boolean> {

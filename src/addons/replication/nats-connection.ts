@@ -94,7 +94,7 @@ function connectionOptions({
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
-    // A sixth of the processor time of a record would go into stacks that nobody reads.
+    // A sixth of the processor time of a record would go into unread stacks.
     noAsyncTraces: true,
     ...(user !== null && { user: user.name, pass: user.password }),
     ...(credentialsFile !== null && {

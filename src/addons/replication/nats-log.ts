@@ -34,7 +34,7 @@ import {
 const REQUEST_TIMEOUT_MS = 2_000;
 
 /**
- * A server that leads the stream and has heard of no majority for so long may have been replaced: the others elect after 4 seconds
+ * A server that leads the stream and has not reached a majority for so long may have been replaced: the others elect after 4 seconds
  * without its heartbeats, of which there is one a second, and it goes on answering for some seconds more.
  */
 const UNHEARD_MS_MAX = 2_000;
@@ -111,7 +111,7 @@ export function refuseCutOff({ cluster }: Pick<StreamInfo, 'cluster'>): void {
   const others = cluster?.replicas ?? [];
   const heard = others.filter(({ active }) => active / 1e6 <= UNHEARD_MS_MAX).length;
   if (heard + 1 > (others.length + 1) / 2) return;
-  throw new Error(`the server ${cluster?.leader ?? ''} of the log has not heard of a majority of them`);
+  throw new Error(`the server ${cluster?.leader ?? ''} of the log has not reached a majority of them`);
 }
 
 function refuseServer({ info }: NatsConnection, durability: 'disk' | 'memory'): void {
@@ -195,7 +195,7 @@ class NatsLog implements ReplicatedLog {
     const info = await infoOf(this.#manager, this.#name);
     refuseCutOff(info);
     const { state, created } = info;
-    if (created !== this.#created) throw new FencedError(`the stream ${this.#stream} was made anew`);
+    if (created !== this.#created) throw new FencedError(`the stream ${this.#stream} was recreated`);
     return { first: state.first_seq, last: state.last_seq };
   }
 
@@ -203,7 +203,7 @@ class NatsLog implements ReplicatedLog {
     try {
       await this.#client.publish(recordSubject(this.#name), record, {
         expect: { lastSequence: expectedLast, streamName: this.#stream },
-        // A second attempt belongs to whoever knows how to find out what became of the first one.
+        // A second attempt belongs to the caller that can find out the outcome of the first one.
         retries: 1,
         timeout: REQUEST_TIMEOUT_MS,
       });

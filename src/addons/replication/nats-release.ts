@@ -1,6 +1,6 @@
 /** The releases of NATS servers, and whether each server syncs before it acknowledges, by its monitoring page. */
 
-/** The port of a server's own pages, by the convention of NATS. Clients are not told of another one. */
+/** The port of a server's own pages, by the convention of NATS. Clients cannot learn of another one. */
 export const MONITOR_PORT = 8222;
 
 /** A server on the network of the nodes answers within milliseconds. */

@@ -32,7 +32,7 @@ export function nodeParts({ replica, archivist }: OpenCluster): AddonParts {
   };
 }
 
-/** No addresses, because anybody who reaches the port may ask. */
+/** No addresses, because the path is public. */
 export function healthOf(view: ReplicaView): AddonHealth {
   const { node, role, epoch, leader, history, problem, warnings } = view;
   const lagMs = Math.round(view.lagMs);

@@ -30,7 +30,7 @@ export interface PeerView extends NodeView {
   readonly clockMs: number | null;
   /** Whether it responds to this node at its address. */
   readonly isReached: boolean;
-  /** Milliseconds since it was heard last. */
+  /** Milliseconds since its last announcement. */
   readonly silentMs: number;
 }
 
@@ -54,9 +54,9 @@ export interface ReplicaView {
   readonly history: string | null;
   /** The version of its program. */
   readonly version: string;
-  /** All nodes that were heard of lately, this one included. */
+  /** All recently seen nodes, this one included. */
   readonly peers: readonly PeerView[];
-  /** Nodes that were heard of within the hour, and not lately. */
+  /** Nodes seen within the hour, and not recently. */
   readonly gone: readonly PeerView[];
 }
 

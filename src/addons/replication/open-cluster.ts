@@ -86,7 +86,7 @@ export class OpenCluster implements Membership {
     return lagMs > LAG_MS_MAX ? lagMs : null;
   }
 
-  /** The caller of a request that a node hands on which was heard of lately; null for every other request. */
+  /** The caller of a request that a recently seen node forwards; null for every other request. */
   handedOnFor(request: Pick<TransportRequest, 'header'>): HandedOn | null {
     const key = request.header(HOP_KEY_HEADER);
     if (key === '' || !this.replica.knowsHop(key)) return null;
@@ -188,7 +188,7 @@ function sharedOf(
 const ARCHIVE_WAIT_MS = 15_000;
 
 /**
- * The archive alone, whatever the log is like. Null where there is none, and none is made. Throws `LogAwayError` where no server tells
+ * The archive alone, regardless of the log. Null where there is none, and none is made. Throws `LogAwayError` where no server tells
  * within the time whether there is one.
  */
 export async function openArchive(
@@ -275,7 +275,7 @@ async function connected(
   const { connectToNats } = await import('./nats-connection.ts');
   const { servers, node: name, user, credentialsFile } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
-  // It waits for servers that do not respond, so whatever else it rejects with is a setting that they refuse.
+  // It waits for servers that do not respond, so any other rejection is a setting that they refuse.
   return connectToNats({ servers, name, user, credentialsFile, tls, log, isOver }).catch((cause: Error) => {
     if (cause instanceof LogAwayError) throw cause;
     throw new ConfigError(
@@ -320,7 +320,7 @@ async function withoutLog({ folder, config }: ClusterOptions, cause: LogGoneErro
 }
 
 /**
- * Codes of a connection that nobody took: refused by the machine, or by a proxy that took it and found nobody behind. A process that stands
+ * Codes of a connection that was not accepted: refused by the machine, or by a proxy without a process behind it. A process that stands
  * still takes connections all the same, because its kernel does.
  */
 const NOBODY_LISTENS: readonly (string | undefined)[] = ['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET'];

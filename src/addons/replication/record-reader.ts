@@ -39,7 +39,7 @@ export interface ReaderPlace {
   readonly chain: number;
 }
 
-/** `leader`: null where nobody has led yet. `pending`: a part of a batch, which is not decided yet. */
+/** `leader`: null where no node has led yet. `pending`: a part of a batch, which is not decided yet. */
 export type Decided =
   | { readonly kind: 'batch'; readonly frames: readonly DecidedFrame[] }
   | { readonly kind: 'leader'; readonly epoch: number; readonly leader: NodeIdentity | null }

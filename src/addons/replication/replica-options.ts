@@ -28,7 +28,7 @@ export interface ReplicatedEngine {
     flush(): Promise<void>;
   };
   follow(body: FrameBody): void;
-  /** Tells all who wait that nobody knows what becomes of their changes; no command may be decided here. */
+  /** Tells all waiting callers that the outcome of their changes is unknown; no command may be decided here. */
   giveUp(): void;
   giveUpForGood(): void;
 }
@@ -73,7 +73,7 @@ export interface ReplicaOptions {
   readonly notes: ReplicaLog;
   /** Sentences about the servers of the log, for operators. */
   readonly warnings: readonly string[];
-  /** Called when this node has begun to lead. It counts as leading to everybody else once that has returned. */
+  /** Called when this node has begun to lead. Others see it as the leader once that has returned. */
   onLeading(): Promise<void>;
   /** Must end the process. */
   stop(error: Error): void;

@@ -1,5 +1,5 @@
 /**
- * A node of a cluster at work: it follows the log (follower.ts), takes over when nobody leads (candidacy.ts), leads
+ * A node of a cluster at work: it follows the log (follower.ts), takes over when there is no leader (candidacy.ts), leads
  * (leadership.ts), and hands over when it stops.
  *
  * Guarantees
@@ -119,7 +119,7 @@ export class Replica {
     };
   }
 
-  /** Whether a request that carries this key was handed on by a node that was heard of lately. */
+  /** Whether a request that carries this key was forwarded by a recently seen node. */
   knowsHop(key: string): boolean {
     return key !== '' && this.#peers.list(this.#now()).some(({ hopKey }) => hopKey === key);
   }
@@ -129,7 +129,7 @@ export class Replica {
     return this.#leadership.mayDecide;
   }
 
-  /** The node that takes writes, as far as this one knows; null where that is this node, or nobody. */
+  /** The node that takes writes, as far as this one knows; null where that is this node, or there is none. */
   get otherLeader(): NodeIdentity | null {
     return this.#follower.otherLeader;
   }

@@ -1,18 +1,18 @@
 /**
  * The log that the nodes of a cluster share, as an engine that replicates offers it: an order of records that every node
  * sees alike. Consensus is its business. Flagstaff brings the fence: a record is appended at an expected position, so of
- * two nodes that write at the same place one is told of a conflict.
+ * two nodes that write at the same place one gets a conflict.
  *
  * What an adapter guarantees, and its contract suite (test/addons/replication/replicated-log-contract.ts) checks:
  * - Positions are 1, 2, 3 and so on. What stands at a position never changes.
  * - `append` at position n succeeds only where n is the last position at that moment. `conflict` means that nothing was
  *   appended by this call or by an earlier one of the same caller whose outcome is known; `unknown` means that the
  *   record may be there, may never be, or may still arrive.
- * - `extent` is told by the part of the log that decides: where that may be cut off from its majority, it rejects.
- * - `read` asks the same part, and may be told of nothing where a record stands: `extent` says whether that can be.
+ * - `extent` comes from the part of the log that decides: where that may be cut off from its majority, it rejects.
+ * - `read` asks the same part, and may find nothing where a record is: `extent` says whether that can be.
  * - What is purged is gone for every node, and positions stay what they are.
- * - A log that is gone is told of by `LogGoneError`, and one that was made anew since it was opened by `FencedError`.
- * - Positions of new records and announcements are told to the nodes that listen, and may be lost, delayed or doubled.
+ * - A lost log causes a `LogGoneError`, and one recreated since it was opened a `FencedError`.
+ * - Positions of new records and announcements are sent to the nodes that listen, and may be lost, delayed or doubled.
  *   Nothing that must be true depends on them.
  */
 import { EXIT } from '../../process/exit-codes.ts';

@@ -1,6 +1,6 @@
 /**
  * The role of a node in its cluster. This machine is the only definition of which role follows which:
- * - a node reads the log to its end before it stands for leadership, and stands only while nobody leads;
+ * - a node reads the log to its end before it stands for leadership, and stands only while there is no leader;
  * - the log says who won: the first take-over record at a position is the one that counts;
  * - a leader hands over in order, and follows again, or learns that it was deposed, and ends: what it has decided since
  *   may never have happened;

@@ -1,5 +1,5 @@
 /**
- * The response to one query for flags: a document of bytes, made anew only when something in it has changed. It is
+ * The response to one query for flags: a document of bytes, remade only when something in it has changed. It is
  * put together from blocks of flags, and only blocks with a changed flag are made again.
  *
  * Its tag is a hash of its content. Event ids would not do: an event of another environment, or about something that

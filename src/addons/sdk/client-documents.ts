@@ -229,8 +229,8 @@ export class Making<T> {
   }
 
   /**
-   * Returns what `make` makes in its turn, which is charged to whoever asked first. Rejects once the requester has gone. It leaves the
-   * queue when all have gone who asked for the key; once it is begun it is made to its end, or on a slow day nobody would ever get it.
+   * Returns what `make` makes in its turn, which is charged to the first caller. Rejects once the requester has gone. It leaves the
+   * queue when all have gone who asked for the key; once it is begun it is made to its end, or on a slow day it would never be delivered.
    */
   run(key: string, make: (payer: Requester) => Promise<T>, requester: Requester = EVERYBODY): Promise<T> {
     const { signal } = requester;

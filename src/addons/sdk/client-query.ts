@@ -18,7 +18,7 @@ export interface ClientQuery extends FlagFilter {
   readonly key: string;
 }
 
-/** The caller who is charged for the time that a narrowed query takes (src/actors/loop-accounts.ts). Nobody pays for the response that all callers with the token share. */
+/** The caller who is charged for the time that a narrowed query takes (src/actors/loop-accounts.ts). The response that all callers with the token share is charged to none. */
 export function payerOf(
   { isNarrowed }: ClientQuery,
   context: RequestContext<unknown>,

@@ -187,7 +187,7 @@ function eventIdIn(ifNoneMatch: string): number {
 // The routes by which server-side SDKs, and Unleash Edge, read flags.
 
 interface Hints {
-  /** Whether SDKs that poll are told to stream. */
+  /** Whether polling SDKs are told to stream. */
   readonly hintsAtStreams: boolean;
 }
 

@@ -20,7 +20,7 @@ import type { QueryWatch } from './query-watch.ts';
 import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX, QueryWatches } from './query-watches.ts';
 import type { Hydration, StreamFormat } from './stream-format.ts';
 
-/** Anybody can open pages, so these leave room for the streams of server-side SDKs. */
+/** Pages are public, so these leave room for the streams of server-side SDKs. */
 export const PAGE_STREAMS_MAX = 5_000;
 
 /** Ticks until a stream must have taken what it begins with, which holds on to the flags as they were. */

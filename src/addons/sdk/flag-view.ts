@@ -19,7 +19,7 @@ export interface FlagSurroundings {
 
 /**
  * A strategy that refers to a segment that does not exist never applies, so it is left out, like a disabled one. SDKs
- * take an empty list of strategies for "on for everybody"; hence a flag of which none is left is sent as off.
+ * take an empty list of strategies for "on for everyone"; hence a flag of which none is left is sent as off.
  */
 export function clientFlagView(flag: Flag, around: FlagSurroundings) {
   const { enabled, strategies, variants } = environmentOf(flag, around.environment);

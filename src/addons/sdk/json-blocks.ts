@@ -1,5 +1,5 @@
 /**
- * A long JSON list as bytes, of which a change makes little anew. Its items are kept in blocks, and only the blocks in
+ * A long JSON list as bytes, of which a change remakes little. Its items are kept in blocks, and only the blocks in
  * which an item changed are encoded again. The bytes of a block are a part of the list that was made last: they are kept once.
  */
 import { createHash } from 'node:crypto';
@@ -144,7 +144,7 @@ export class FlagBlocks {
   readonly #cache = new Map<string, CachedBlock>();
   #bytes = 0;
 
-  /** `onResized` is told when the blocks take more bytes than before. */
+  /** `onResized` is called when the blocks take more bytes than before. */
   constructor(onResized: (blocks: FlagBlocks) => void = () => undefined) {
     this.#onResized = onResized;
   }

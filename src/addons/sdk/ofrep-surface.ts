@@ -67,7 +67,7 @@ function tokenOfTicket(world: World, ticket: string): ApiToken | undefined {
   return index.tokens.get(ticket);
 }
 
-/** Stands in the path where nobody needs a token; no ticket has a letter beyond f. */
+/** Takes the place of a ticket where no token is needed; no ticket has a letter beyond f. */
 const OPEN_TICKET = 'open';
 
 /** The field `eventStreams` as JSON, with a comma before it. */
@@ -184,7 +184,7 @@ function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
 }
 
 interface Hints {
-  /** Whether clients are told which stream to open. */
+  /** Whether clients learn which stream to open. */
   readonly hintsAtStreams: boolean;
 }
 

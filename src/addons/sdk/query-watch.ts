@@ -1,8 +1,8 @@
 /**
  * Follows what one query shows, for all clients that ask it: what they have missed, and all of it for those that are new.
  *
- * It is brought up to date when somebody wants to know, from the changes since the last time; a flag that changed a thousand
- * times in between is looked at once. It follows the state, which is ahead of the disk: whatever is shown of it waits until
+ * It is brought up to date when it is read, from the changes since the last time; a flag that changed a thousand
+ * times in between is looked at once. It follows the state, which is ahead of the disk: responses that show it wait until
  * its id is durable (invariant 4).
  */
 import type { Change } from '../../actors/change-feed.ts';
@@ -45,11 +45,11 @@ export class QueryWatch {
   /** The newest event that the content shows for certain. */
   #checkedId = -1;
   /**
-   * The id of the change that was found last. No later change gets a smaller one: changes are told in the order in
+   * The id of the change that was found last. No later change gets a smaller one: changes are announced in the order in
    * which they were found, because only in that order does each segment exist for as long as a flag refers to it.
    */
   #seenAs = -1;
-  /** Changes found and not yet told; there are some only while flags are looked at in turns. */
+  /** Changes found and not yet announced; there are some only while flags are looked at in turns. */
   #found: VisibleChange[] = [];
   /** Set while flags are looked at in turns. */
   #looking: Promise<void> | null = null;
@@ -117,7 +117,7 @@ export class QueryWatch {
     const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId, lastId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
     const seenAs = (eventId: number): number => {
-      // In turns, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
+      // In turns, a flag is seen as it is by then. It must not be announced before the change that made it so is durable.
       const newest = this.#engine.lastId === lastId ? eventId : this.#engine.lastId;
       this.#seenAs = Math.max(this.#seenAs, newest);
       return this.#seenAs;
@@ -131,7 +131,7 @@ export class QueryWatch {
   #takeOne(looks: Iterator<readonly VisibleChange[]>): boolean {
     const next = looks.next();
     if (next.done === true) return true;
-    // Where nobody has been given anything yet, nobody has missed anything.
+    // Without a reader so far, no reader has missed anything.
     if (this.#log !== null) this.#found.push(...next.value);
     return false;
   }
@@ -143,7 +143,7 @@ export class QueryWatch {
       if (this.#engine.lastId === lastId) this.#log = this.#newLog();
       return;
     }
-    // What is told under the id of a later event waits for all that the event changed: who has an update with an id has all up to it.
+    // What is announced under the id of a later event waits for all that the event changed: who has an update with an id has all up to it.
     const later = this.#found.findIndex(({ eventId }) => eventId > lastId);
     const told = this.#found.splice(0, later === -1 ? this.#found.length : later);
     if (told.length === 0) return;
@@ -230,7 +230,7 @@ function segmentOf(event: DomainEvent): number | null {
 
 // The content of a query: the look of each flag, and the segments that the flags refer to. All queries of an
 // environment share the looks, so a query takes little for each flag. Looking at a flag or a segment again returns
-// the changes that clients must be told; most events change nothing that they see.
+// the changes that clients must get; most events change nothing that they see.
 //
 // Clients that go by these changes know segments, so segments are never inlined.
 
@@ -281,7 +281,7 @@ export class QueryContent {
     }
   }
 
-  /** Changes of the flag that clients must be told after event `eventId`. */
+  /** Changes of the flag that clients must get after event `eventId`. */
   lookAtFlag(name: string, eventId: number): readonly VisibleChange[] {
     const record = this.#recordOf(name);
     const before = this.#flags.get(name);
@@ -302,7 +302,7 @@ export class QueryContent {
     ];
   }
 
-  /** Changes of the segment, and of flags that refer to it, that clients must be told after event `eventId`. */
+  /** Changes of the segment, and of flags that refer to it, that clients must get after event `eventId`. */
   lookAtSegment(id: number, eventId: number): readonly VisibleChange[] {
     const segment = this.#options.world.directory.segments.get(id);
     const used = this.#segments.get(id);

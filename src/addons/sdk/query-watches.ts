@@ -70,7 +70,7 @@ export class QueryWatches {
   readonly #parts: CachePart<string, HydrationPart>;
   /** By key. */
   readonly #streamed = new Map<string, Streamed>();
-  /** The hydration of each watch that was made last, as long as somebody reads it: it holds on to flags as they were. */
+  /** The hydration of each watch that was made last, as long as it has readers: it retains flags as they were. */
   readonly #hydrations = new WeakMap<QueryWatch, WeakRef<Hydration>>();
   readonly #making: Making<HydrationBody>;
 
@@ -214,7 +214,7 @@ export class QueryWatches {
   ): T | Promise<T> {
     const refreshing = watch.refresh(payer);
     const { query } = watch;
-    // Counted anew: it may have more flags than before.
+    // Recounted: it may have more flags than before.
     if (this.#streamed.get(query.key)?.watch !== watch) this.#cachesOf(query).watches.set(query.key, watch);
     if (refreshing === undefined) return read(watch);
     return refreshing.then(() => this.#whenCurrent(watch, read, payer));

@@ -135,7 +135,7 @@ class RequestedContext implements EvaluationContext {
 }
 
 /**
- * The first address of X-Forwarded-For, or that of the connection. Whoever writes a false one into that header gains nothing: the
+ * The first address of X-Forwarded-For, or that of the connection. A false one in that header gains nothing: the
  * context may name any address anyway.
  */
 function callerAddress(request: RequestContext<unknown>): string {

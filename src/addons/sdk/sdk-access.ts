@@ -4,7 +4,7 @@ import type { Caller } from '../../http/serving/access.ts';
 import { COMMON_ERRORS, type ErrorName, type ErrorShape } from '../../http/serving/errors.ts';
 import type { SurfaceAccess } from '../../http/serving/surface.ts';
 
-/** For a surface that takes tokens of these kinds alone, and everybody where authentication is off. */
+/** For a surface that takes tokens of these kinds alone, and all callers where authentication is off. */
 export function sdkAccess(...kinds: readonly ('client' | 'frontend')[]): SurfaceAccess {
   const kind = kinds.join(' or ');
   return {

@@ -69,7 +69,7 @@ const refetch = (id: number): string => `${eventHead(null, id)}{"type":"refetchE
 const refetches = new UpdateMessages(({ id }) => refetch(id));
 
 /**
- * For OpenFeature clients, which evaluate again when they are told that something has changed: at once too, since it may have
+ * For OpenFeature clients, which evaluate again when notified of a change: at once too, since it may have
  * changed before the stream was open.
  */
 export const REFETCH_FORMAT: StreamFormat = {

@@ -6,10 +6,10 @@ import { edgeSurface } from './edge-surface.ts';
 import { frontendSurface } from './frontend-surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from './ofrep-surface.ts';
 
-/** Nobody; server-side SDKs; OpenFeature clients besides. */
+/** None; server-side SDKs; OpenFeature clients besides. */
 const STREAMING_HINTS = ['off', 'sdk', 'all'] as const;
 
-/** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
+/** Nothing is below its path. Pages may read the 404s there, which tell their SDKs. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };
 
 export function sdkSurfaces(env: Environment): readonly Surface[] {

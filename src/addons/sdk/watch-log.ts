@@ -9,7 +9,7 @@ export interface WatchUpdate {
   readonly changes: string;
 }
 
-/** A client that has missed more gets a hydration. The newest update stays whatever its size. */
+/** A client that has missed more gets a hydration. The newest update stays regardless of its size. */
 export const LOG_CHARACTERS_MAX = 1024 * 1024;
 
 /** Characters of all queries that streams are open for together: each tells of the same changes in its own texts. */

@@ -137,7 +137,7 @@ export function strategyViews(world: World, application: WholeApplication) {
   });
 }
 
-/** Instances that one response shows of an application, those that were heard of last. */
+/** Instances that one response shows of an application, those with the newest reports. */
 const INSTANCES_SHOWN_MAX = 100;
 
 export function instanceViews(application: WholeApplication, environment: string | null) {

@@ -31,7 +31,7 @@ export interface Instance {
 
 export interface ApplicationEnvironment {
   readonly name: string;
-  /** By id, the one that was heard of last at the end. */
+  /** By id, the one with the newest report at the end. */
   readonly instances: Map<string, Instance>;
   /** Ids of those that its tokens cover; `*` stands for every one. */
   readonly projects: Set<string>;
@@ -50,7 +50,7 @@ export interface ApplicationDetails {
 
 export interface Application {
   readonly appName: string;
-  /** Null while nobody has said anything. */
+  /** Null until it is set. */
   details: ApplicationDetails | null;
   readonly createdAtMs: number;
   seenAtMs: number;
@@ -187,7 +187,7 @@ export class Applications extends SavedTable {
     return fresh;
   }
 
-  /** At the end of the list, with its bytes counted anew; others go if there is no room. */
+  /** At the end of the list, with its bytes recounted; others go if there is no room. */
   #put(application: Application): void {
     // Throws for a row that no application has, before that is among the others.
     const bytes = bytesOf(application);

@@ -114,7 +114,7 @@ export class SharedUsage {
     this.#schedule(BATCH_MS);
   }
 
-  /** Once: anybody who may report could fill the log with it. */
+  /** Once: any caller who may report could fill the log with it. */
   #tellOfLargeOne(bytes: number): void {
     if (this.#hasToldOfLargeOnes) return;
     this.#hasToldOfLargeOnes = true;

@@ -17,7 +17,7 @@ export const SAVE_INTERVAL_MS = 30_000;
 
 /**
  * A save is followed by a pause of a second for each so many bytes: files are written whole, and the tokens of pages are public, so
- * whoever reports a little of much in each period could have 138 GB written in a day. Whoever fails to sign in has a file saved too,
+ * small reports on much in each period could cause writes of 138 GB a day. A failed sign-in saves a file too,
  * and refused tokens logged besides: both together stay below 1 GB in a day.
  */
 export const SAVED_BYTES_A_SECOND = 8 * 1024;

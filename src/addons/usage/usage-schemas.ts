@@ -42,11 +42,8 @@ export const RawFlagUsageSchema = titled('RawFlagUsage', {
 const APPLICATION_ENTRIES = {
   appName: v.string(),
   createdAt: described(Timestamp, 'The first report.'),
-  updatedAt: described(Timestamp, 'The last report, or when somebody last described it.'),
-  description: described(
-    v.string(),
-    'Empty as long as nobody has said anything; so are url, color and icon.',
-  ),
+  updatedAt: described(Timestamp, 'The last report or description.'),
+  description: described(v.string(), 'Empty until it is set; so are url, color and icon.'),
   createdBy: v.string(),
   url: v.string(),
   color: v.string(),

@@ -17,7 +17,7 @@ const DAYS_KEPT_MS = 90 * DAY_MS;
 /** A report may be late by this much, after an outage for example. An older one, or one of the future, counts as of now. */
 const LATE_MAX_MS = DAY_MS;
 
-/** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
+/** Applications that evaluated one flag in an hour, and that are summed for readers. Takes some 0.1 ms. */
 const SUMMED_MAX = 5_000;
 
 // Estimates of V8's memory, with the maps around them; test/addons/usage holds them against the heap.

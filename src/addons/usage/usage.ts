@@ -1,6 +1,6 @@
 /**
  * Reports of applications and the sign-ins of users, held in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
- * folder, and a crash may lose the last minute of it. Responses to reports therefore wait for nothing, and whatever goes wrong here, such
+ * folder, and a crash may lose the last minute of it. Responses to reports therefore wait for nothing, and faults here, such
  * as a full disk or a damaged file, is logged and hurts no flag.
  *
  * Everything is bounded, since the tokens of pages are public: what pages report is held apart from what servers report, so that junk
@@ -165,7 +165,7 @@ export class Usage implements UsageView {
     this.#noteAtOnce({ kind: 'forgotten', appName });
   }
 
-  /** Counts the evaluations of an application that `application` was told of. */
+  /** Counts the evaluations of an application that was passed to `application`. */
   report({ appName, environment, side, startMs, counts }: UsageReport, scope: ReportScope): void {
     const unknownFlags: string[] = [];
     const counted = counts.filter(({ flag, yes, no }) => {

@@ -176,8 +176,8 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
     log.warn({}, message);
   }
   const beginning = beginningWarning(survey);
-  // Operators, of "… cannot be read and is written anew; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
-  // Operators, of "… is missing and is written anew; …": nothing, for a folder of 0.1.0 with `EVENT_RETENTION_DAYS`; else put deleted journal files back from a backup
+  // Operators, of "… cannot be read and is rewritten; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
+  // Operators, of "… is missing and is rewritten; …": nothing, for a folder of 0.1.0 with `EVENT_RETENTION_DAYS`; else put deleted journal files back from a backup
   if (beginning !== null) log.warn({}, beginning);
   // Operators: move the file elsewhere
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
@@ -194,11 +194,11 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
 function beginningWarning({ facts, journal }: FolderSurvey): string | null {
   const name = LOG_BEGINNING_FILE_NAME;
   if (facts.beginning === 'unreadable')
-    return `${name} cannot be read and is written anew; older segments, if any are missing, are not missed.`;
+    return `${name} cannot be read and is rewritten; older segments, if any are missing, are not missed.`;
   const firstId = journal.firstId ?? 1;
   return facts.beginning === 'good' || firstId === 1
     ? null
-    : `${name} is missing and is written anew; the journal begins with event ${firstId}, and whether retention deleted the events before it cannot be told.`;
+    : `${name} is missing and is rewritten; the journal begins with event ${firstId}, and whether retention deleted the events before it cannot be told.`;
 }
 
 /** Loads a snapshot in place of the one before, which was a bad one. */

@@ -136,7 +136,7 @@ describe('a damaged file of the journal', () => {
     flipBit(follower, damaged, 700);
     assert.deepEqual(await damagedFiles(cluster, follower), []);
     assert.deepEqual(framesOf(follower.disk.bytesOf(damaged)), before);
-    assert(follower.notes.some((note) => note.includes('was made anew from the archive')));
+    assert(follower.notes.some((note) => note.includes('was restored from the archive')));
     follower.restart();
     await isLike(follower, cluster);
   });
@@ -149,7 +149,7 @@ describe('a damaged file of the journal', () => {
     flipBit(follower, damaged!, 300);
     follower.begin();
     await isLike(follower, cluster);
-    assert(follower.notes.some((note) => note.includes('was made anew from the archive')));
+    assert(follower.notes.some((note) => note.includes('was restored from the archive')));
   });
 
   it('stays as it is where the archive has other events, is damaged, or does not have them all', async () => {

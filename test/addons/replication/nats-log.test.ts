@@ -70,7 +70,7 @@ it('an answer of a server that has not heard of a majority is none: the others m
   for (const isHeard of [told(), told(900, 12_000), told(900, 900, 12_000, 12_000)])
     assert.doesNotThrow(isHeard);
   for (const isCutOff of [told(12_000, 12_000), told(900, 12_000, 12_000, 12_000)])
-    assert.throws(isCutOff, /has not heard of a majority/);
+    assert.throws(isCutOff, /has not reached a majority/);
 });
 
 const skip = noNatsServer ?? false;

@@ -329,7 +329,7 @@ test('a segment begun behind a snapshot, with a crash before the record of where
   disk.put(SEGMENTS[2]!, encodeSegmentHeader({ firstId: 21, chain }));
   const { report, warnings } = await recoverFrom(disk);
   assert.equal(report.lastId, 20);
-  assert.match(warnings.join(), /log\.beginning is missing and is written anew; the journal begins with/);
+  assert.match(warnings.join(), /log\.beginning is missing and is rewritten; the journal begins with/);
 });
 
 test('the whole journal gone, its mark included, is no fresh start', async () => {

@@ -374,7 +374,7 @@ class Scenario {
       frozen: this.#frozen,
       staleServers: this.#staleServers,
       rottenFiles: this.#rotten.size,
-      mendedFiles: this.#timesNoted('was made anew from the archive'),
+      mendedFiles: this.#timesNoted('was restored from the archive'),
       [this.#act.name]: 1,
     };
   }

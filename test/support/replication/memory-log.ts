@@ -168,8 +168,8 @@ export class MemoryLink implements ReplicatedLog {
 
   extent(): Promise<LogExtent> {
     return this.#ask(() => {
-      if (this.#made !== this.#log.made) throw new FencedError('the log was made anew');
-      if (this.endsAt !== null) throw new Error('the server has not heard of a majority');
+      if (this.#made !== this.#log.made) throw new FencedError('the log was recreated');
+      if (this.endsAt !== null) throw new Error('the server has not reached a majority');
       return { first: this.#log.first, last: this.#log.last };
     });
   }

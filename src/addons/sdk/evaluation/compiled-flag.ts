@@ -45,18 +45,18 @@ export interface CompiledFlag {
   readonly name: string;
   readonly enabled: boolean;
   readonly dependencies: readonly Dependency[];
-  /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everybody". */
+  /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everyone". */
   readonly isOn: boolean;
   /** Strategies that are not disabled, in order. */
   readonly strategies: readonly CompiledStrategy[];
   readonly disabledStrategies: readonly Strategy[];
   /** The flag's variants, for strategies that have none of their own. */
   readonly choice: CompiledChoice | null;
-  /** Off for everybody. */
+  /** Off for all users. */
   readonly disabled: Outcome;
   /** On, but not for this context. */
   readonly missed: Outcome;
-  /** On without any strategy, and so for everybody whom its parents allow. */
+  /** On without any strategy, and so for all users whom its parents allow. */
   readonly on: Outcome;
   /** The cost of its strategies and variants, segments and parents aside. */
   readonly cost: Cost;

@@ -30,7 +30,7 @@ export class Conditions {
     return this.constraints.length === 0 && this.segments.length === 0;
   }
 
-  /** Tested once in a run, however many strategies have them. A segment that is not there holds for nobody. */
+  /** Tested once in a run, however many strategies have them. A missing segment never holds. */
   hold(run: Run, scope: Segments): boolean {
     if (this.#runId !== run.id) {
       this.#hold = this.#test(run, scope);

@@ -1,6 +1,6 @@
 /**
  * A constraint compiled into a test. What cannot hold, such as a field not given or a value of the wrong kind, is
- * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
+ * false and then subject to `inverted`; only an unknown operator is false regardless of `inverted`, as in every SDK.
  */
 
 import { type Cost, constraintCost } from '../../../domain/flags/evaluation-cost.ts';
@@ -166,7 +166,7 @@ function numberOperator(compare: (number: number, limit: number) => boolean): Co
   };
 }
 
-/** Compares the moment of the evaluation, whatever field the constraint names, as the SDKs do. */
+/** Compares the time of the evaluation, regardless of the field that the constraint names, as the SDKs do. */
 function dateOperator(compare: (timeMs: number, limitMs: number) => boolean): CompileOperator {
   return ({ value }) => {
     const limitMs = Date.parse(value ?? '');

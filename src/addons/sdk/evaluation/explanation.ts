@@ -1,6 +1,6 @@
 /**
  * Why a flag is on or off: every rule of it with what it came to. It asks the same compiled tests as an evaluation, but
- * goes on where that would stop, so that all strategies and constraints are told. Where chance decides, each rule is
+ * continues where that would stop, so that all strategies and constraints are explained. Where chance decides, each rule is
  * asked once, and the outcome follows from the answers shown.
  */
 import type { Dependency, Flag } from '../../../domain/flags/flag.ts';

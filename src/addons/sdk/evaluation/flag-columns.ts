@@ -2,7 +2,7 @@
  * The rules of some neighbouring flags in columns of numbers, for evaluations of all flags. Such an evaluation spends its time in
  * waiting for memory: the numbers of a hundred rollouts take a few lines of the processor's cache, where as many objects take hundreds.
  *
- * Only what most flags are made of stands in columns: strategies that are rollouts, or for everybody, with any conditions. Flags with
+ * Only what most flags are made of stands in columns: strategies that are rollouts, or for all users, with any conditions. Flags with
  * parents or other strategies, and the choice of variants, are left to rules.ts. The outcomes are those of the compiled flags, so
  * that both ways give the same object.
  */
@@ -25,7 +25,7 @@ const NOBODY = 0;
 const EVERYBODY = 1;
 /** A share of those who have something to be sticky on. */
 const STICKY_SHARE = 2;
-/** A share of those, and a random share of everybody else. */
+/** A share of those, and a random share of all others. */
 const SHARE = 3;
 
 const NO_GROUP = -1;
@@ -175,7 +175,7 @@ function firstsOf(strategies: readonly (readonly CompiledStrategy[])[]): Int32Ar
   return firsts;
 }
 
-/** A kind that is not built in takes nobody. */
+/** A kind that is not built in selects no users. */
 function takersOf({ kind }: CompiledStrategy): number {
   const constant = kind === null ? false : kind.constant;
   if (constant !== null) return constant ? EVERYBODY : NOBODY;

@@ -3,7 +3,7 @@
  * and takes its place in memory and in the processor's caches once. Nothing is kept alive by being here.
  */
 
-/** A table with so many keys drops those of rules that are gone, or else begins anew, which only loses sharing. */
+/** A table with so many keys drops those of deleted rules, or else starts over, which only loses sharing. */
 const KEYS_MAX = 10_000;
 
 /** A rule with a longer key is rare enough to stand for itself. */

@@ -5,7 +5,7 @@
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { Variant } from '../../../domain/flags/variant.ts';
 
-/** OpenFeature's word for how the value came about: the same for everybody, by conditions, by a share of users, or off. */
+/** OpenFeature's word for how the value came about: the same for all users, by conditions, by a share of users, or off. */
 export type Reason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED';
 
 /** An outcome as it is sent. */

@@ -15,7 +15,7 @@ export interface EvaluationInput {
   readonly contextLength: number;
   /** The moment of the evaluation, for contexts without `currentTime`. */
   readonly nowMs: number;
-  /** A number in [0, 1), anew at each call. */
+  /** A number in [0, 1), new at each call. */
   random(): number;
   /** The machine that evaluates, for the strategy applicationHostname; null matches none. */
   readonly hostName: string | null;

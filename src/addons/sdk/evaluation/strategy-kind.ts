@@ -27,7 +27,7 @@ export interface CompiledKind {
   /** The cost of a test, with what makes the first one ready. */
   readonly cost: Cost;
   readonly rollout: Rollout | null;
-  /** Whether it is on, where that is the same for everybody; otherwise null. */
+  /** Whether it is on, where that is the same for all users; otherwise null. */
   readonly constant: boolean | null;
 }
 
