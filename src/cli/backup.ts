@@ -29,7 +29,7 @@ export const addBackup: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-The copy holds every change that had been acknowledged when the command began. It is a data folder like any other.
+The copy has every change acknowledged before the command started. It is a normal data folder.
 
 Examples:
   flagstaff backup --to /backups/$(date +%F)

@@ -31,17 +31,17 @@ export const addRestore: AddCommand = (program, context) => {
   program
     .command('restore')
     .argument('<source>', 'a data folder, or one snapshot file')
-    .description('Make a new data folder with the state as it was after an event, or before a time.')
+    .description('Create a data folder with the state after an event, or before a time.')
     .requiredOption('--to <folder>', 'the folder to create; existing files are never overwritten')
     .option('--at <event id>', 'the last event to keep (default: the newest)')
     .option('--before <time>', 'keep everything older than this time, such as 2025-06-01T12:00:00Z')
-    .option('--state-only', 'leave out the events: the new folder starts with a snapshot alone')
+    .option('--state-only', 'omit the events: the new folder starts with only a snapshot')
     .option('--json', 'print JSON, for scripts')
     .addHelpText(
       'after',
       `
-The source is not changed, and a server may be running on it. A change that recorded several events
-is kept or left out as a whole.
+The source is not changed, and a server may be running on it. A change with several events
+is kept or omitted as a whole.
 
 Examples:
   flagstaff restore data --to data-before --at 1041

@@ -11,11 +11,11 @@ import { bytesText, secondsText } from '../host/format.ts';
 
 export const addSnapshot: AddCommand = (program, context) => {
   withCommonOptions(program.command('snapshot'))
-    .description('Have the running server write a snapshot of its state now.')
+    .description('Make the running server write a snapshot now.')
     .addHelpText(
       'after',
       `
-The command reaches the server through a socket in its data folder, and requests are served meanwhile. A server also
+The command reaches the server through a socket in its data folder; the server keeps serving requests. A server also
 writes a snapshot when it stops.
 
 Examples:
@@ -34,7 +34,7 @@ Examples:
 
 /** The way back in when every admin token is lost. */
 export const addToken: AddCommand = (program, context) => {
-  const token = program.command('token').description('Make a token without having one.');
+  const token = program.command('token').description('Create a token without having one.');
   withCommonOptions(token.command('create'))
     .description('Have the running server make an admin token, and print its secret.')
     .requiredOption('--admin', 'make an admin token; every other token can be made with it, over HTTP')

@@ -10,9 +10,7 @@ interface StartOptions {
 export const addStart: AddCommand = (program, { terminal }) => {
   program
     .command('start')
-    .description(
-      'Start a server. It takes all its settings from environment variables, and these three from options too.',
-    )
+    .description('Start a server. Settings are environment variables; these three can also be options.')
     .option('-d, --data-dir <folder>', 'the data folder (DATA_DIR)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('-p, --port <number>', 'the port to listen on; 0 lets the operating system choose (HTTP_PORT)')

@@ -30,8 +30,8 @@ export const addStatus: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-This command only reads, and works while a server is running. The exit code is 65 when no server would start on the
-folder. To have every damage named, use flagstaff verify.
+This command only reads, and works while a server is running. The exit code is 65 if no server would start on the
+folder. flagstaff verify lists all damage.
 
 Examples:
   flagstaff status

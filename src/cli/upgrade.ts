@@ -16,12 +16,12 @@ interface UpgradeOptions extends CommonOptions {
 
 export const addUpgrade: AddCommand = (program, context) => {
   withCommonOptions(program.command('upgrade'))
-    .description('Say whether the older version can go on with a folder after an upgrade to this one.')
+    .description('Check whether the older version can still use a folder after an upgrade to this one.')
     .option('--check', 'only look; the upgrade itself is a start of this version')
     .addHelpText(
       'after',
       `
-The command only reads. The exit code is 0 when this version would start on the folder, and 65 when it would not.
+The command only reads. The exit code is 0 if this version would start on the folder, else 65.
 
 Example:
   flagstaff upgrade --check --data-dir /var/lib/flagstaff`,

@@ -1,4 +1,4 @@
-/** `flagstaff verify`: read every byte of a data folder and report every damage. */
+/** `flagstaff verify`: read every byte of a data folder and report all damage. */
 import { stateHash } from '../actors/state/world-snapshot.ts';
 import {
   type AddCommand,
@@ -37,12 +37,12 @@ interface Report {
 
 export const addVerify: AddCommand = (program, context) => {
   withCommonOptions(program.command('verify'))
-    .description('Read every byte of the journal and the snapshots and report every damage.')
+    .description('Read every byte of the journal and the snapshots and report all damage.')
     .option('--deep', 'also replay from nothing and from each snapshot, and compare the states')
     .addHelpText(
       'after',
       `
-This command only reads, and works while a server is running. The exit code is 0 when all is well, and 65 when
+This command only reads, and works while a server is running. The exit code is 0 without damage, and 65 when
 anything is damaged.
 
 Examples:

@@ -32,16 +32,16 @@ interface VerifyOptions extends KeyOptions {
 export const addAudit: AddCommand = (program, context) => {
   const audit = program.command('audit').description('Prove that the history is what was signed.');
   withCommonOptions(audit.command('verify'))
-    .description('Hold the journal against signed heads, and name every event that is not what was signed.')
+    .description('Verify the journal against signed heads, and list every event that differs.')
     .option(
       '--key <key...>',
       'public keys, as text or as files that hold one: first that of the folder, then an older one of --head (default: that of history.key)',
     )
-    .option('--head <file>', 'a head that was kept elsewhere: as a text, or as /health gave it')
+    .option('--head <file>', 'a head kept elsewhere: as text, or the response of /health')
     .addHelpText('after', VERIFY_HELP)
     .action((options: VerifyOptions) => verify(context, options));
   withDataDir(audit.command('replace-key'))
-    .description('Sign with a new key from now on, and what is signed already. Stop the server first.')
+    .description('Replace the signing key; what is already signed stays valid. Stop the server first.')
     .action((options: CommonOptions) => replaceKey(context, options));
   withDataDir(audit.command('key'))
     .description('Print the public key that verifies the heads of this folder.')
@@ -51,8 +51,8 @@ export const addAudit: AddCommand = (program, context) => {
 };
 
 const VERIFY_HELP = `
-Without --key and --head it trusts what the folder itself says, and finds only changes by those who have not the key. The exit
-code is 65 when anything is not what was signed. A server may be running.
+Without --key and --head it trusts what the folder itself says, and finds only changes made without the key. The exit
+code is 65 if anything differs. A server may be running.
 
 Examples:
   flagstaff audit verify --key flagstaff+8a61d99e+AQ… --head kept-in-june.txt --data-dir /evidence

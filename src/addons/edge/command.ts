@@ -14,7 +14,7 @@ export const addEdge: AddCommand = (program, context) => {
   const edge = program
     .command('edge')
     .description(
-      'Serve SDKs in front of a Flagstaff or an Unleash. Each option is an environment variable too, as --upstream-url is UPSTREAM_URL.',
+      'Serve SDKs in front of a Flagstaff or an Unleash. Each option is also an environment variable: --upstream-url is UPSTREAM_URL.',
     );
   for (const { name, takes, initial, purpose } of EDGE_OPTIONS) {
     const shown = initial === null ? purpose : `${purpose} (default: ${initial})`;

@@ -22,24 +22,24 @@ export const addImportUnleash: AddCommand = (program, context) => {
   program
     .command('import-unleash')
     .description(
-      'Make a running Flagstaff equal to an Unleash: projects, flags, segments, users and what belongs to them.',
+      'Migrate an Unleash into a running Flagstaff: projects, flags, segments, users and related settings.',
     )
     .argument('<source>', 'the address of an Unleash server, or the file of an export')
     .option('--to <url>', 'the address of the Flagstaff server', 'http://localhost:4242')
-    .option('--dry-run', 'show what would be done, and change nothing')
-    .option('--prove', 'change nothing, and say which flags applications would get differently')
-    .option('--contexts <count>', 'with --prove: contexts drawn for each flag', '1000')
-    .option('--seed <number>', 'with --prove: what the contexts are drawn from', '1')
-    .option('--settle <seconds>', 'with --prove: when to read again what differs', '3')
+    .option('--dry-run', 'show the steps, and change nothing')
+    .option('--prove', 'change nothing, and report flags that applications would get differently')
+    .option('--contexts <count>', 'with --prove: random contexts per flag', '1000')
+    .option('--seed <number>', 'with --prove: seed of the random contexts', '1')
+    .option('--settle <seconds>', 'with --prove: delay before differences are read again', '3')
     .option('--json', 'print JSON, for scripts')
     .addHelpText(
       'after',
       `
-Admin tokens of both servers stand in the environment: UNLEASH_TOKEN and FLAGSTAFF_TOKEN. What is equal already is left
-alone, so the command can be run again, to take in what has changed since or what was refused. What only Flagstaff has
-stays as it is. It ends with 65 if the server refused a step.
+Admin tokens of both servers come from the environment: UNLEASH_TOKEN and FLAGSTAFF_TOKEN. Equal parts are left alone, so the
+command can be run again to add what has changed since or was refused. Anything only in Flagstaff stays. It ends with 65 if the
+server refused a step.
 
---prove reads what SDKs read, with client tokens in UNLEASH_CLIENT_TOKENS and, where they are others, in
+--prove reads what SDKs read, with client tokens in UNLEASH_CLIENT_TOKENS and, if different, in
 FLAGSTAFF_CLIENT_TOKENS: one for each environment, separated by commas. It ends with 65 if a flag differs.
 
 Examples:

@@ -43,7 +43,7 @@ export const addRepair =
       .description('Repair a damaged data folder, so that a server starts on it.')
       .option(
         '--from <copy>',
-        'take what is lost from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
+        'restore lost events from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
       )
       .addOption(
         new Option(
@@ -56,10 +56,10 @@ export const addRepair =
       .addHelpText(
         'after',
         `
-It shows what each way keeps, and asks for one. With --from it takes from a backup, however old, or from another node's
-folder, exactly what is lost, proves it by checksums and by what is signed, and keeps all the rest. Without a copy it cuts the
-journal at the damage, and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside the
-data folder, from which "flagstaff restore" makes any state that can still be read. Stop the server first.
+It shows what each way keeps, and asks. With --from it takes exactly the lost events from a backup of any age, or from another
+node's folder, proves them by checksums and signatures, and keeps all the rest. Without a copy it cuts the journal at the damage,
+and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder, from which
+"flagstaff restore" creates any state that can still be read. Stop the server first.
 
 Examples:
   flagstaff repair --dry-run

@@ -29,7 +29,7 @@ import { roleText } from './role-text.ts';
 export const addCluster: AddCommand = (program, context) => {
   const cluster = program
     .command('cluster')
-    .description('Begin a cluster, look at the cluster of a running server, and hand over.');
+    .description('Create a cluster, inspect the cluster of a running server, and hand over.');
   withCommonOptions(cluster.command('status'))
     .description('Show the role of this node, the leader, and the recently seen nodes.')
     .action(async (options: CommonOptions) => {
@@ -37,11 +37,11 @@ export const addCluster: AddCommand = (program, context) => {
       printResult(context, options, { ...view, archive }, clusterText(view, archive));
     });
   withCommonOptions(cluster.command('handover'))
-    .description('Let another node lead; this one, which has to be the leader, follows.')
+    .description('Hand the leadership to another node. This node must be the leader; it then follows.')
     .addHelpText(
       'after',
       `
-The command reaches the server through a socket in its data folder. Writes that are under way get their responses first;
+The command reaches the server through a socket in its data folder. Writes in progress get their responses first;
 further ones wait a moment, or get 503 with Retry-After.`,
     )
     .action(async (options: CommonOptions) => {
@@ -49,11 +49,11 @@ further ones wait a moment, or get 503 with Retry-After.`,
       printResult(context, options, {}, 'This node has handed over and follows.');
     });
   withJson(cluster.command('init'))
-    .description('Begin a new cluster: its stream, and a history of its own.')
+    .description('Create a new cluster: its stream and its own history.')
     .addHelpText('after', INIT_HELP)
     .action((options: CommonOptions) => init(context, options));
   withCommonOptions(cluster.command('republish'))
-    .description('Begin the log of a cluster behind the end of this journal, and go on with its history.')
+    .description('Recreate the log of a cluster after the end of this journal, and continue its history.')
     .addHelpText('after', REPUBLISH_HELP)
     .action((options: CommonOptions) => republish(context, options));
 };
