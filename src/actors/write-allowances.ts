@@ -9,6 +9,7 @@ import type { Command } from '../domain/decide/decide.ts';
 import { groupsOf } from '../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
+import { type Allowance, Allowances } from './allowances.ts';
 import type { Submission } from './submission.ts';
 
 /** The bytes that a user may write at once: far more than a day of work, or an import, takes. */
@@ -26,30 +27,23 @@ export const ALLOWANCES_MAX = 10_000;
 /** Nobody is kept from signing out. What it writes is bounded by the sessions that began, which count. */
 const ENDS_SESSIONS: ReadonlySet<Command['type']> = new Set(['end-session', 'end-sessions']);
 
-interface Used {
-  bytes: number;
-  /** The time at which `bytes` was right, in milliseconds. */
-  atMs: number;
-}
+const WRITES: Allowance = { burst: WRITE_BURST_BYTES, refillMs: 1000 / WRITTEN_BYTES_A_SECOND };
 
 export class WriteAllowances {
-  readonly #used = new Map<number, Used>();
+  readonly #allowances: Allowances<number>;
   readonly #world: World;
-  readonly #monotonicMs: () => number;
 
   constructor(world: World, monotonicMs: () => number) {
     this.#world = world;
-    this.#monotonicMs = monotonicMs;
+    this.#allowances = new Allowances(monotonicMs, ALLOWANCES_MAX);
   }
 
   /** Null while the actor has not used up the allowance; the change under way may use up more than is left. */
   refuse({ command, actor: { userId } }: Pick<Submission<unknown>, 'command' | 'actor'>): Refusal | null {
     // Nothing is charged to tokens and to the server itself.
-    if (userId <= 0) return null;
-    const { bytes } = this.#usedBy(userId);
-    if (bytes < WRITE_BURST_BYTES || isRefusal(command) || ENDS_SESSIONS.has(command.type)) return null;
-    if (!this.#isBounded(userId)) return null;
-    const waitSeconds = Math.ceil((bytes - WRITE_BURST_BYTES + 1) / WRITTEN_BYTES_A_SECOND);
+    if (userId <= 0 || this.#allowances.left(userId, WRITES) > 0) return null;
+    if (isRefusal(command) || ENDS_SESSIONS.has(command.type) || !this.#isBounded(userId)) return null;
+    const waitSeconds = Math.ceil(this.#allowances.waitMs(userId, WRITES) / 1000);
     return refuse(
       'ServiceUnavailableError',
       `You have made the server record ${WRITE_BURST_BYTES / 2 ** 20} MiB of changes in a short time; try again in ${waitSeconds} seconds. Changes of Admins and of admin tokens are not bounded so.`,
@@ -59,26 +53,7 @@ export class WriteAllowances {
   /** Notes what a change has taken of the journal. */
   charge({ userId }: Submission<unknown>['actor'], events: number, bytes: number): void {
     assert(events > 0 && bytes > 0, 'a change has events, and takes room');
-    if (userId <= 0) return;
-    const used = this.#usedBy(userId);
-    used.bytes += Math.max(bytes, events * EVENT_CHARGE_BYTES_MIN);
-    // The newest come last, so that the first is the one to forget.
-    this.#used.delete(userId);
-    this.#used.set(userId, used);
-    const [oldest] = this.#used.keys();
-    if (this.#used.size > ALLOWANCES_MAX && oldest !== undefined) this.#used.delete(oldest);
-    assert(this.#used.size <= ALLOWANCES_MAX, 'the allowances that are noted are bounded');
-  }
-
-  #usedBy(userId: number): Used {
-    const nowMs = this.#monotonicMs();
-    const known = this.#used.get(userId);
-    if (known === undefined) return { bytes: 0, atMs: nowMs };
-    assert(nowMs >= known.atMs, 'the monotonic clock does not go back');
-    const filled = ((nowMs - known.atMs) * WRITTEN_BYTES_A_SECOND) / 1000;
-    known.bytes = Math.max(0, known.bytes - filled);
-    known.atMs = nowMs;
-    return known;
+    if (userId > 0) this.#allowances.take(userId, WRITES, Math.max(bytes, events * EVENT_CHARGE_BYTES_MIN));
   }
 
   #isBounded(userId: number): boolean {

@@ -5,30 +5,32 @@
  * Wrong guesses are bounded by address, by user, and by both. Nobody can lock others out: a right password is accepted
  * whatever guesses at other users came from its address, and, from where its user has signed in before, whatever came from elsewhere.
  */
+
 import { createHash } from 'node:crypto';
+import type { Allowance } from '../actors/allowances.ts';
 import { parsePasswordHash } from '../domain/access/password-hash.ts';
 import { PASSWORD_BYTES_MAX } from '../domain/access/password-rules.ts';
 import { networkOf } from '../domain/flags/address.ts';
 import { folded, userNamed } from '../domain/people/identity.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { User, World } from '../domain/state/world.ts';
-import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.ts';
+import { AttemptLimits, type Counted } from './attempt-limits.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
 
 /** Attempts for one user from one address: room for somebody who tries the passwords of a lifetime. */
-export const USER_FROM_ADDRESS: AttemptLimit = { burst: 10, refillMs: 30_000 };
+export const USER_FROM_ADDRESS: Allowance = { burst: 10, refillMs: 30_000 };
 
 /** Attempts from one address; beyond them wrong ones get 429. A proxy that is not trusted stands for all people of a company. */
-export const FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
+export const FROM_ADDRESS: Allowance = { burst: 100, refillMs: 1_000 };
 
 /** Links whose secret nobody gave out, of one address. */
-export const LINKS_FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
+export const LINKS_FROM_ADDRESS: Allowance = { burst: 100, refillMs: 1_000 };
 
 /**
  * Attempts for one user from all addresses where the user has not signed in before. Using them up locks the user out
  * elsewhere, so it takes many.
  */
-export const OF_USER: AttemptLimit = { burst: 100, refillMs: 10_000 };
+export const OF_USER: Allowance = { burst: 100, refillMs: 10_000 };
 
 /** One message for every cause, so that it does not reveal who has an account. */
 const WRONG = refuse('AuthenticationRequired', 'The username, email or password is wrong.');

@@ -2,6 +2,8 @@
  * Every limit of the server: what is counted, how much there may be, the setting if there is one, and what happens beyond it.
  * The numbers are those of the code, so docs/limits.md, which render.ts writes from this table, cannot differ from it.
  */
+
+import type { Allowance } from '../../src/actors/allowances.ts';
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
@@ -147,7 +149,7 @@ import {
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { OFFERED_BYTES_MAX, OFFERED_EACH_ROUND_BYTES, scratch } from '../../src/http/transport/uws-body.ts';
-import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
+import { ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
 import {
   FROM_ADDRESS,
   GOOD_SIGN_INS_MAX,
@@ -184,7 +186,7 @@ export function bytes(count: number): string {
 
 const seconds = (ms: number): string => (ms === 1000 ? '1 second' : `${ms / 1000} seconds`);
 
-const attempts = ({ burst, refillMs }: AttemptLimit): string =>
+const attempts = ({ burst, refillMs }: Allowance): string =>
   `${burst}, and one more every ${seconds(refillMs)}`;
 
 const row = (counted: string, limit: string, beyond: string, setting: string | null = null): LimitRow => ({

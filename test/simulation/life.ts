@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
+import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
+import { jsonSize } from '../../src/domain/json/json.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
@@ -20,7 +22,7 @@ import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
 
 /** Bytes that small things, which no budget refuses, may add to a state: times, and empty parts of flags. */
-const UNFORESEEN_BYTES_MAX = 10_000;
+const UNFORESEEN_BYTES_MAX = 2_000;
 
 const NEVER = (): Promise<never> => new Promise(() => undefined);
 
@@ -204,6 +206,9 @@ export class Life implements Service {
 
   async #checkRecovery({ engine, historyCheck }: Store): Promise<void> {
     await historyCheck.run();
+    for (const { flags } of engine.world.projects.values())
+      for (const { flag } of flags.values())
+        assert(jsonSize(flag) <= FLAG_BYTES_MAX, 'no flag that was accepted is too large');
     const events: LoggedEvent[] = [];
     const { firstId } = engine.eventLog;
     if (firstId > 0 && firstId <= engine.lastId) {

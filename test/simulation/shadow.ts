@@ -49,10 +49,11 @@ function foldFlag(flags: Map<string, ShadowFlag>, event: DomainEvent): void {
     return;
   }
   if (event.type === 'feature-project-change') {
-    const { oldProject = '', newProject } = event.data;
-    const before = `${oldProject}/${event.featureName}`;
+    const { newProject } = event.data;
+    // A private project that it leaves is not named, and flags' names are unique.
+    const before = [...flags.keys()].find((one) => one.endsWith(`/${event.featureName}`)) ?? '';
     const moved = flags.get(before);
-    assert(moved !== undefined, `${before} moves, and is not there`);
+    assert(moved !== undefined, `${event.featureName} moves, and is not there`);
     // The first event tells that it leaves, the second that it arrives.
     if (event.project === newProject) {
       flags.delete(before);

@@ -584,6 +584,7 @@ const FREQUENT: readonly Command['type'][] = [
   'add-strategy',
   'switch-environment',
   'switch-environment',
+  'set-variants',
   'update-flag',
   'create-project',
   'create-user',

@@ -23,15 +23,13 @@ const TEXTS = [...SHORT_TEXTS, 'x'.repeat(700)] as const;
 
 /**
  * Texts of the sizes at which something else happens, which come seldom, because they cost the simulation time: longer than a small
- * segment; than a response that is remembered for a retry; and than a flag may be, two or three bytes of UTF-8 or JSON for each unit.
+ * segment, than a response that is remembered for a retry, and than a change may be.
  */
-const LONG_TEXTS = [
-  'ü'.repeat(5_000),
-  '"'.repeat(70_000),
-  'ü'.repeat(400_000),
-  '\u0001'.repeat(600_000),
-] as const;
-const LONG_TEXT_CHANCE = 1 / 45;
+const LONG_TEXTS = ['ü'.repeat(5_000), '\u0001'.repeat(600_000)] as const;
+const LONG_TEXT_CHANCE = 1 / 75;
+
+/** Within the limit of a payload, and as JSON longer than a flag may be. */
+const LARGE_PAYLOAD = '\u0001'.repeat(30_000);
 
 const NUMBERS = [0, 1, -1.5, 1e300, 2 ** 53, 4_294_967_296] as const;
 
@@ -76,10 +74,14 @@ export function anyVariants(random: ValueRandom): Variant[] {
       weightType: 'variable',
       stickiness: 'default',
       overrides: random.chance(0.2) ? [{ contextName: 'userId', values: ['1', '2'] }] : [],
-      ...(random.chance(0.3) ? { payload: { type: 'string', value: anyText(random) } } : {}),
+      ...(random.chance(0.5) ? { payload: { type: 'string', value: anyPayload(random) } } : {}),
     }),
   );
   return variants.length === 0 ? [] : distributeWeights(variants);
+}
+
+function anyPayload(random: ValueRandom): string {
+  return random.longTexts !== false && random.chance(0.5) ? LARGE_PAYLOAD : anyText(random);
 }
 
 export function anyStrategy(random: ValueRandom): StrategyInput {
