@@ -11,7 +11,7 @@
  */
 import { tmpdir } from 'node:os';
 import { Command } from 'commander';
-import { noNatsServer } from '../test/support/replication/nats-servers.ts';
+import { noNatsServer } from '../test/addons/replication/nats-servers.ts';
 import { EFFORTS, type Scenario } from './lib/measurement.ts';
 import { type Peer, startUnleash } from './lib/peer/unleash.ts';
 import { writeReadme } from './lib/report/readme.ts';

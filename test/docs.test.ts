@@ -12,9 +12,9 @@ import { EXIT } from '../src/process/exit-codes.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
+import { MANUAL_TABLES, withTables } from './manual-tables.ts';
 import { DESCRIBED } from './support/described-routes.ts';
 import { messagesOf } from './support/log-messages.ts';
-import { MANUAL_TABLES, withTables } from './support/manual-tables.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 import { ADMIN_ROUTES } from './support/surfaces.ts';
 
@@ -214,7 +214,7 @@ test('the page of faults is what its table and the recorded counts make', () => 
 test('the tables of settings, exit codes, metrics and log messages are what the code makes', () => {
   for (const page of new Set(MANUAL_TABLES.map((one) => one.page))) {
     const text = linesOf(page).join('\n');
-    assert.equal(text, withTables(page, text), 'node --import tsx test/support/manual-tables.ts writes them');
+    assert.equal(text, withTables(page, text), 'node --import tsx test/manual-tables.ts writes them');
   }
 });
 

@@ -9,8 +9,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
-import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
-import { memoryNode } from './support/replication/memory-node.ts';
+import { MemoryLog, type Timer } from './addons/replication/memory-log.ts';
+import { memoryNode } from './addons/replication/memory-node.ts';
 import { ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from './support/server.ts';
 
 const FOLDER = join(ROOT_FOLDER, 'deploy', 'monitoring');

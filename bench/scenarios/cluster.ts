@@ -8,7 +8,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { initCluster, type NatsCluster, startNats } from '../../test/support/replication/nats-servers.ts';
+import { initCluster, type NatsCluster, startNats } from '../../test/addons/replication/nats-servers.ts';
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
 import { runOpenLoop } from '../lib/load/open-loop.ts';
 import { type Operation, toggles } from '../lib/load/operation.ts';

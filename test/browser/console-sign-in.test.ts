@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../addons/people/oidc-provider.ts';
 import { describePages, openPage } from '../support/browser/browser.ts';
 import { choose, describeConsole, isAccessible, signal } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
 import { serverFor } from '../support/server.ts';
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../support/sign-in/oidc-provider.ts';
 
 const EDITOR_ROLE_ID = 2;
 const [PASSWORD, OTHER_PASSWORD] = ['Correct-horse-1', 'Battery-staple-2'];

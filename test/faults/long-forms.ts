@@ -1,29 +1,37 @@
 /** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
 import assert from 'node:assert/strict';
+import { writeHostileFields } from '../addons/edge/hostile-fields.ts';
+import {
+  FILLINGS,
+  FILLINGS_EACH,
+  migrateEachMinute,
+  migrateFromUnleash,
+  whyNoUnleash,
+} from '../addons/migration/from-unleash.ts';
+import { killLeaders, percentile } from '../addons/replication/faults/kill-leaders.ts';
+import { loseQuorum } from '../addons/replication/faults/lost-quorum.ts';
+import { mixFaults } from '../addons/replication/faults/mixed-faults.ts';
+import { STRICKEN, strike } from '../addons/replication/faults/stricken-leaders.ts';
+import { noNatsServer } from '../addons/replication/nats-servers.ts';
+import { runClusterSeeds } from '../addons/replication/simulation/run-cluster-seeds.ts';
 import { compareWithUnleashClient } from '../addons/sdk/evaluation/unleash-oracle.ts';
 import { searchWorst } from '../addons/sdk/evaluation/worst-rules.ts';
+import { soak } from '../addons/sdk/soak/soak.ts';
+import { serveWorst } from '../addons/sdk/worst-served.ts';
+import { changeSealedUsage } from '../addons/usage/sealed-usage.ts';
 import { failAllStarts, START_CALLS } from '../persistence/disk/failing-start.ts';
-import { runClusterSeeds } from '../simulation/cluster/run-cluster-seeds.ts';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
 import { ENDS, FOLDERS, interruptStart } from '../start/interrupted-start.ts';
 import { pastFolder } from '../support/operator.ts';
-import { noNatsServer } from '../support/replication/nats-servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { killLeaders, percentile } from './cluster/kill-leaders.ts';
-import { loseQuorum } from './cluster/lost-quorum.ts';
-import { mixFaults } from './cluster/mixed-faults.ts';
-import { STRICKEN, strike } from './cluster/stricken-leaders.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
-import { writeHostileFields } from './hostile-fields.ts';
 import { besetSignIns } from './hostile-sign-ins.ts';
 import { runKills } from './kill.ts';
 import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
 import { checkEverything, EVERYTHING, fillEverything } from './limits/everything-full.ts';
-import { serveWorst } from './limits/worst-rules.ts';
-import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { cutPower } from './power-cuts.ts';
 import { raiseStorms, STORM_CLIENTS } from './request-storm.ts';
 import { raceRestarts } from './restart-races.ts';
@@ -31,7 +39,6 @@ import { changeSealed } from './sealed-changes.ts';
 import { shutDown } from './shutdown.ts';
 import { cutSingleDamages, mendSingleDamages, wholeFolder } from './single-damages.ts';
 import { stallReaders } from './slow-readers.ts';
-import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
 
 const INTERRUPTIONS = Object.keys(FOLDERS).flatMap((folder) =>
@@ -355,7 +362,10 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'changes under right checksums',
     total: 1_000_000,
     batch: 100,
-    run: async (count, first) => ({ ...(await changeSealed({ first, count })) }),
+    run: async (count, first) => ({
+      ...(await changeSealed({ first, count })),
+      ...(await changeSealedUsage({ first, count })),
+    }),
   },
   {
     name: 'evaluation by unleash-client',

@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { FEATURES } from '../support/interface.ts';
 import { ADMIN_TOKEN, type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
-import { LOAD_PROBE, longestTurn } from './soak/server-probe.ts';
+import { LOAD_PROBE, longestTurn } from './server-probe.ts';
 
 const FLAGS = 300;
 export const STORM_CLIENTS = 1_000;

@@ -310,7 +310,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise: 'Equal hashes after any commands; values that cannot come back exactly are refused.',
     tests: [
       ...states('is the same live, replayed from nothing, from snapshot and journal'),
-      ...named('faults/hostile-values.test.ts')(
+      ...named('addons/edge/hostile-values.test.ts')(
         'are kept exactly where they can be',
         'are refused with 400 where they cannot',
         'are kept or refused, any of them',
@@ -360,7 +360,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Hostile callers of every kind at once, little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
-    tests: named('faults/soak/soak.all.test.ts')('friendly clients among hostile ones lose nothing'),
+    tests: named('addons/sdk/soak/soak.all.test.ts')('friendly clients among hostile ones lose nothing'),
     longForms: ['soak'],
   },
   {
@@ -448,8 +448,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'A hostile value in any field',
     promise: 'Refused with its field; what is accepted loads after a kill, is served, exported and imported.',
     tests: [
-      ...named('faults/hostile-values.test.ts')('are accepted or refused with the field'),
-      ...named('http/companion/ui-config.test.ts')(
+      ...named('addons/edge/hostile-values.test.ts')('are accepted or refused with the field'),
+      ...named('addons/sdk/frontend-origins.test.ts')(
         'are ignored and named in the log where a folder has some',
       ),
     ],
@@ -640,7 +640,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
     promise: 'The process stays within [the sum](docs/limits.md#sum-of-the-memory), and serves others.',
     tests: [
-      ...named('faults/limits/everything-full.all.test.ts')(
+      ...named('limits/everything-full.all.test.ts')(
         'read by everybody at once and by most never to the end',
       ),
     ],
@@ -650,7 +650,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'Each limit filled until the server refuses more',
     promise: 'What was accepted can be read, exported, imported, loaded after a kill, changed and deleted.',
     tests: [
-      ...named('faults/hostile-values.test.ts')('give the same state after a restart from the journal'),
+      ...named('addons/edge/hostile-values.test.ts')('give the same state after a restart from the journal'),
     ],
     longForms: ['rows of the limits'],
   },
@@ -680,7 +680,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'is refused by the data folder of another one, which nothing changes',
         'keeps what it acknowledged meanwhile: it refuses to join, and cuts nothing off',
       ),
-      ...named('faults/cluster/wrong-setups.test.ts')(
+      ...named('addons/replication/faults/wrong-setups.test.ts')(
         'have no stream of its cluster is refused, and makes none',
       ),
     ],
@@ -704,7 +704,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ...named('addons/replication/cluster.test.ts')(
         'count wrong passwords by the caller, whichever node he asks',
       ),
-      ...named('faults/cluster/shared-usage.test.ts')(
+      ...named('addons/replication/faults/shared-usage.test.ts')(
         'every node tells of all reports, also after its disk was lost',
       ),
     ],
@@ -742,7 +742,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'that hangs makes another node lead within 8 seconds, and nothing is lost',
         'that is full makes it hand over to a node that has room',
       ),
-      ...named('simulation/cluster/cluster-mutants.all.test.ts')('leads on although its disk hangs'),
+      ...named('addons/replication/simulation/cluster-mutants.all.test.ts')(
+        'leads on although its disk hangs',
+      ),
     ],
     longForms: ['stricken leaders'],
   },
@@ -751,10 +753,10 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise:
       'Nothing acknowledged is lost, there twice or out of order, nothing shown is taken back; after a kill, writes succeed within 2 seconds (median), 5 at worst.',
     tests: [
-      ...named('faults/cluster/cluster.test.ts')(
+      ...named('addons/replication/faults/cluster.test.ts')(
         'nothing acknowledged is lost or there twice when leaders are killed under load',
       ),
-      ...named('simulation/cluster/cluster-simulation.test.ts')(
+      ...named('addons/replication/simulation/cluster-simulation.test.ts')(
         'show one history on all nodes, and meet every trouble',
       ),
     ],
@@ -799,7 +801,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The same, on a node of a cluster that keeps an archive',
     promise: '`repair --from archive` takes exactly what is lost, without a log too.',
-    tests: named('faults/cluster/archive-repair.test.ts')(
+    tests: named('addons/replication/faults/archive-repair.test.ts')(
       'takes what an old file has lost, is what was signed, and the node goes on',
       'needs no log: the archive alone has what is lost',
     ),

@@ -1,6 +1,5 @@
 /**
- * Content that nobody has written, under right checksums: frames, records and rows of usage files are decoded, changed,
- * and sealed again. A start takes such a folder or refuses it in the words of a damaged one; it never fails by itself. Where frames
+ * Content that nobody has written, under right checksums: frames and records are decoded, changed, and sealed again. A start takes such a folder or refuses it in the words of a damaged one; it never fails by itself. Where frames
  * were changed, it takes exactly what a replay from nothing takes, with the same state.
  */
 import assert from 'node:assert/strict';
@@ -9,9 +8,6 @@ import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { loaderOf } from '../../src/actors/state/state-loader.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { Usage } from '../../src/addons/usage/usage.ts';
-import { UsageFolder } from '../../src/addons/usage/usage-folder.ts';
-import { emptyWorld } from '../../src/domain/state/world.ts';
 import { unpack } from '../../src/persistence/codec/message-pack.ts';
 import { DataFolderError, dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { FRAME_BYTES_MAX } from '../../src/persistence/journal/frame.ts';
@@ -31,17 +27,16 @@ import {
   sealBlock,
 } from '../../src/persistence/snapshots/snapshot-format.ts';
 import { FOLDER, openTestEngine, settle } from '../support/engine.ts';
-import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import type { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { CommandSource } from '../support/random-commands.ts';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
 
 const { journal: JOURNAL, snapshots: SNAPSHOTS } = dataFolder(FOLDER);
-const USAGE = join(FOLDER, 'usage');
 
 /** Writes also what the server's own codec refuses to write. */
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-const KINDS = ['frames', 'records', 'usageRows'] as const;
+const KINDS = ['frames', 'records'] as const;
 type Kind = (typeof KINDS)[number];
 
 export type SealedCounts = Record<Kind | 'taken' | 'refused' | 'otherState', number>;
@@ -89,7 +84,7 @@ function other(value: unknown, random: SeededRandom): unknown {
 }
 
 /** A MessagePack value changed by what it holds, or by its bytes. */
-function changedBytes(bytes: Buffer, random: SeededRandom): Buffer {
+export function changedBytes(bytes: Buffer, random: SeededRandom): Buffer {
   if (random.below(3) > 0) return Buffer.from(packr.pack(changed(unpack(bytes), random)));
   const copy = Buffer.from(bytes);
   for (let left = 1 + random.below(3); left > 0 && copy.length > 0; left -= 1)
@@ -150,17 +145,6 @@ function changeSnapshot(bytes: Buffer, random: SeededRandom): Buffer {
     parts.push(sealed);
   }
   return Buffer.concat(parts);
-}
-
-const USAGE_HEAD_BYTES = 16;
-
-function changeUsage(bytes: Buffer, random: SeededRandom): Buffer {
-  const length = bytes.readUInt32LE(8);
-  const payload = changedBytes(bytes.subarray(USAGE_HEAD_BYTES, USAGE_HEAD_BYTES + length), random);
-  const head = Buffer.from(bytes.subarray(0, USAGE_HEAD_BYTES));
-  head.writeUInt32LE(payload.length, 8);
-  head.writeUInt32LE(crc32(payload), 12);
-  return Buffer.concat([head, payload, bytes.subarray(USAGE_HEAD_BYTES + length)]);
 }
 
 interface Base {
@@ -245,54 +229,6 @@ function attempt(read: () => string): string | null {
   }
 }
 
-const NOW = Date.UTC(2026, 0, 10, 12);
-
-function usageOn(disk: MemoryFileSystem, onFault: (error: unknown) => void): Usage {
-  return new Usage({
-    world: emptyWorld(),
-    feed: { subscribe: () => () => undefined },
-    folder: new UsageFolder({ fs: disk, folder: USAGE, onDamaged: () => undefined }),
-    now: () => NOW,
-    hasRoom: () => true,
-    onFault,
-    timer: () => undefined,
-  });
-}
-
-/** Reports of two applications, as they are saved. */
-async function usageFiles(): Promise<MemoryFileSystem> {
-  const disk = new MemoryFileSystem();
-  const usage = usageOn(disk, fail);
-  await usage.open();
-  for (const appName of ['shop', 'site']) {
-    const who = { appName, environment: 'production', side: 'backend' } as const;
-    const application = { ...who, instanceId: 'i', sdkVersion: 'sdk:1', strategies: ['default'] };
-    usage.application({ ...application, projects: ['*'], address: '' });
-    const counts = [{ flag: appName, yes: 3, no: 1, variants: new Map([['v', 3]]) }];
-    usage.report({ ...who, startMs: NOW, counts }, { projects: '*' });
-  }
-  await usage.close();
-  return disk;
-}
-
-const fail = (error: unknown): never => {
-  throw error;
-};
-
-/** Whether the rows are taken, and not refused; all of them can be shown and saved again in any case. */
-async function takesUsage(disk: MemoryFileSystem): Promise<boolean> {
-  const usage = usageOn(disk, fail);
-  await usage.open();
-  for (const { appName } of usage.applications('backend').values())
-    usage.applications('backend').get(appName);
-  for (const flag of ['shop', 'site'])
-    for (const kind of ['hour', 'day'] as const)
-      assert([...usage.counts('backend').countsOf(flag, kind, 0)].length < 100);
-  await usage.save();
-  await usage.close();
-  return !disk.namesIn(USAGE).some((name) => name.includes('damaged'));
-}
-
 /** So many changes are made to one folder. */
 const CHANGES_PER_FOLDER = 250;
 
@@ -309,18 +245,15 @@ interface Changes {
 }
 
 export async function changeSealed({ first, count }: Changes): Promise<SealedCounts> {
-  const counts = { frames: 0, records: 0, usageRows: 0 };
+  const counts = { frames: 0, records: 0 };
   const outcomes = { taken: 0, refused: 0, otherState: 0 };
-  const usage = await usageFiles();
   for (let seed = first; seed < first + count; seed += 1) {
     const base = await folderOf(Math.floor(seed / CHANGES_PER_FOLDER));
     const random = seededRandom(seed);
     const kind = KINDS[random.below(KINDS.length)]!;
     counts[kind] += 1;
     try {
-      const outcome =
-        kind === 'usageRows' ? await tryUsage(usage.copy(), random) : await tryChange(base, kind, random);
-      outcomes[outcome] += 1;
+      outcomes[await tryChange(base, kind, random)] += 1;
     } catch (cause) {
       throw new Error(`change ${seed} of ${kind}: ${(cause as Error).message}`, { cause });
     }
@@ -328,16 +261,9 @@ export async function changeSealed({ first, count }: Changes): Promise<SealedCou
   return { ...counts, ...outcomes };
 }
 
-async function tryUsage(disk: MemoryFileSystem, random: SeededRandom): Promise<'taken' | 'refused'> {
-  const names = disk.namesIn(USAGE);
-  const path = join(USAGE, names[random.below(names.length)]!);
-  disk.put(path, changeUsage(disk.bytesOf(path), random));
-  return (await takesUsage(disk)) ? 'taken' : 'refused';
-}
-
 async function tryChange(
   { disk: whole, stateHash: own }: Base,
-  kind: Exclude<Kind, 'usageRows'>,
+  kind: Kind,
   random: SeededRandom,
 ): Promise<'taken' | 'refused' | 'otherState'> {
   const disk = whole.copy();

@@ -204,11 +204,11 @@ describe('configuration', () => {
   });
 
   it('names the setting that a variable is at most two letters from, and takes no other for a slip', () => {
-    const slips = ['HTTP_PROT', 'DATADIR', 'OIDC_ISUER', 'STRATEGIES_PER_ENVIRONMENT_MX'];
+    const slips = ['HTTP_PROT', 'DATADIR', 'STRATEGIES_PER_ENVIRONMENT_MX'];
     const told = misspeltSettings(Object.fromEntries(slips.map((name) => [name, '1'])), ADDONS);
     assert.deepEqual(
       told.map((sentence) => /Did you mean (\w+)/.exec(sentence)?.[1]),
-      ['HTTP_PORT', 'DATA_DIR', 'OIDC_ISSUER', 'STRATEGIES_PER_ENVIRONMENT_MAX'],
+      ['HTTP_PORT', 'DATA_DIR', 'STRATEGIES_PER_ENVIRONMENT_MAX'],
     );
     const others = [
       'HTTP_PORT',

@@ -195,3 +195,15 @@ export async function addClientToken(server: TestServer): Promise<string> {
   await record(server, { type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden });
   return token;
 }
+
+/** Calls whose key says which one they are. */
+export const keyed = (call: Call, key: string): Call => {
+  return (method, path, body, options = {}) =>
+    call(method, path, body, { ...options, headers: { 'idempotency-key': key, ...options.headers } });
+};
+
+/** A response as a retry gets it, without the secrets that are shown once. */
+export const shownOf = ({ status, body }: ReceivedResponse, hidden: object = {}): object => ({
+  status,
+  body: body === undefined ? null : { ...body, ...hidden },
+});

@@ -1,4 +1,4 @@
-/** The console's own types, and those of the interface, which the check makes from its description (test/http/description/console-types.ts). */
+/** The console's own types, and those of the interface, which the check makes from its description (test/browser/console-types.ts). */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';

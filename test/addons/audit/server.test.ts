@@ -8,6 +8,7 @@ import { PublicKey, parseHead } from '../../../src/addons/audit/signed-head.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { ADDONS } from '../../../src/start/addons.ts';
 import { unclaimedFiles } from '../../../src/start/unclaimed-files.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { FEATURES, makeFlag } from '../../support/interface.ts';
 import { copyOf, flagstaff, outputOf } from '../../support/operator.ts';
 import {
@@ -17,7 +18,6 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../support/server.ts';
-import { openStream } from '../sdk/event-stream.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -11,7 +11,7 @@ import {
   RECORDED_TOKEN,
   type RecordedUnleash,
   recordedUnleash,
-} from './recorded-unleash.ts';
+} from '../../support/unleash/recorded-unleash.ts';
 import { type ClientFeatures, contexts, sdkAnswers } from './sdk-answers.ts';
 
 /** A port that nobody listens on. */

@@ -6,16 +6,16 @@ import { type Comparison, compareDocuments } from '../../../src/addons/migration
 import { flagstaff } from '../../support/operator.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
-import { evaluatorOf, inputOf } from '../sdk/evaluation/inputs.ts';
-import { anyContext, anyDocument } from '../sdk/evaluation/random-flags.ts';
-import type { SdkDocument, SdkFeature } from '../sdk/evaluation/sdk-document.ts';
 import {
   type PlayedUnleash,
   playUnleash,
   RECORDED_CLIENT_TOKEN,
   RECORDED_TOKEN,
   recordedUnleash,
-} from './recorded-unleash.ts';
+} from '../../support/unleash/recorded-unleash.ts';
+import { evaluatorOf, inputOf } from '../sdk/evaluation/inputs.ts';
+import { anyContext, anyDocument } from '../sdk/evaluation/random-flags.ts';
+import type { SdkDocument, SdkFeature } from '../sdk/evaluation/sdk-document.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
 import { readServer } from '../../../src/addons/migration/read-server.ts';
+import { RECORDED_FILE, type RecordedUnleash } from '../../support/unleash/recorded-unleash.ts';
 import { fillUnleash } from './fill-unleash.ts';
-import { RECORDED_FILE, type RecordedUnleash } from './recorded-unleash.ts';
 
 const FLAGS = 36;
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { type OpenedStream, openStream } from '../sdk/event-stream.ts';
 import { CLIENT_TOKENS, type RandomRuns, type RunCounts, runsTo } from './random-runs.ts';
 import { type Changes, RandomUnleash } from './random-unleash.ts';
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { people } from '../../../src/addons/people/addon.ts';
 import { oidcConfig } from '../../../src/addons/people/oidc-config.ts';
+import { misspeltSettings } from '../../../src/start/misspelt-settings.ts';
 
 it('takes the settings of OpenID Connect together, and only safe addresses', () => {
   const env = {
@@ -34,4 +36,9 @@ it('takes the settings of OpenID Connect together, and only safe addresses', () 
     assert.throws(() => oidcConfig({ ...env, ...wrong }, false), { name: 'ConfigError', message });
   }
   assert.throws(() => oidcConfig(env, true), /OIDC_ISSUER has no meaning with AUTH_TYPE=none/);
+});
+
+it('is named where a variable is at most two letters from it', () => {
+  const [sentence = ''] = misspeltSettings({ OIDC_ISUER: '1' }, [people]);
+  assert.match(sentence, /Did you mean OIDC_ISSUER/);
 });

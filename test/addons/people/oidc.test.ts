@@ -16,7 +16,7 @@ import {
   startProvider,
   type TestProvider,
   Traveller,
-} from '../../support/sign-in/oidc-provider.ts';
+} from './oidc-provider.ts';
 
 const EDITOR_ROLE_ID = 2;
 const VIEWER_ROLE_ID = 3;

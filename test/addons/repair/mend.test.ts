@@ -32,9 +32,9 @@ import {
   segmentsIn,
   snapshotsIn,
 } from '../../support/operator.ts';
-import { MemoryArchive } from '../../support/replication/memory-archive.ts';
 import { startTestServer } from '../../support/server.ts';
 import { headsOf } from '../audit/audit-fixture.ts';
+import { MemoryArchive } from '../replication/memory-archive.ts';
 
 /** The archive of a leader with this folder: files that are cut otherwise. */
 async function archiveOf(folder: string): Promise<FileArchive> {

@@ -11,10 +11,10 @@ import { type OpenCluster, reach } from '../../../src/addons/replication/open-cl
 import type { Replica } from '../../../src/addons/replication/replica.ts';
 import { runCommands } from '../../../src/cli/main.ts';
 import { freePort } from '../../support/free-port.ts';
-import { MemoryArchive } from '../../support/replication/memory-archive.ts';
-import { MemoryLog, type Timer } from '../../support/replication/memory-log.ts';
-import { memoryNode } from '../../support/replication/memory-node.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
+import { MemoryArchive } from './memory-archive.ts';
+import { MemoryLog, type Timer } from './memory-log.ts';
+import { memoryNode } from './memory-node.ts';
 
 const timer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();

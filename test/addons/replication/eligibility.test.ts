@@ -3,13 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeAnnouncement, encodeAnnouncement } from '../../../src/addons/replication/announcement.ts';
 import { createFlag } from '../../support/engine.ts';
-import type { Fate } from '../../support/replication/memory-log.ts';
-import {
-  TestCluster,
-  type TestClusterOptions,
-  type TestNode,
-} from '../../support/replication/test-cluster.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import type { Fate } from './memory-log.ts';
+import { TestCluster, type TestClusterOptions, type TestNode } from './test-cluster.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -11,8 +11,8 @@ import {
 } from '../../../src/persistence/journal/log-history.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
-import { HISTORY } from '../../support/replication/memory-log.ts';
-import { CLUSTER, TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
+import { HISTORY } from './memory-log.ts';
+import { CLUSTER, TestCluster, type TestNode } from './test-cluster.ts';
 
 const OTHER = 'd'.repeat(32);
 

@@ -18,13 +18,8 @@ import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.t
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
-import type { ArchiveCall } from '../../support/replication/memory-archive.ts';
-import {
-  CLUSTER,
-  TestCluster,
-  type TestClusterOptions,
-  type TestNode,
-} from '../../support/replication/test-cluster.ts';
+import type { ArchiveCall } from './memory-archive.ts';
+import { CLUSTER, TestCluster, type TestClusterOptions, type TestNode } from './test-cluster.ts';
 
 const FILE_BYTES = 8 * 1024;
 

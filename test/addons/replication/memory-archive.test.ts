@@ -1,6 +1,7 @@
 /** The archive in memory keeps the contract. */
-import { MemoryArchive } from '../../support/replication/memory-archive.ts';
+
 import { describeFileArchive } from './archive-contract.ts';
+import { MemoryArchive } from './memory-archive.ts';
 
 describeFileArchive('in memory', {
   open: async () => {

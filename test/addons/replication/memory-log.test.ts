@@ -1,7 +1,7 @@
 /** The log in memory keeps the contract, and its faults are those that it claims to have. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Fate, MemoryLog, type Timer } from '../../support/replication/memory-log.ts';
+import { type Fate, MemoryLog, type Timer } from './memory-log.ts';
 import { describeReplicatedLog } from './replicated-log-contract.ts';
 
 const soon: Timer = (delayMs, run) => {

@@ -8,8 +8,8 @@ import { ArchiveDamageError } from '../../../src/addons/replication/archived-fra
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
 import { openNatsArchive } from '../../../src/addons/replication/nats-archive.ts';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
-import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
 import { type ArchiveFactory, describeFileArchive } from './archive-contract.ts';
+import { type NatsCluster, noNatsServer, startNats } from './nats-servers.ts';
 
 const LOG = { info: () => undefined, warn: () => undefined };
 const skip = noNatsServer ?? false;

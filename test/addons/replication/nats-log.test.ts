@@ -8,7 +8,7 @@ import { makeNatsStream, openNatsLog, refuseCutOff } from '../../../src/addons/r
 import { NatsUsage } from '../../../src/addons/replication/nats-usage.ts';
 import { openLog as openClusterLog } from '../../../src/addons/replication/open-cluster.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
-import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
+import { type NatsCluster, noNatsServer, startNats } from './nats-servers.ts';
 import { describeReplicatedLog, type LogFactory } from './replicated-log-contract.ts';
 
 const LOG = { info: () => undefined, warn: () => undefined };

@@ -7,7 +7,7 @@ import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts
 import { isTooOld, readSync, releaseWarning } from '../../../src/addons/replication/nats-release.ts';
 import { openLog } from '../../../src/addons/replication/open-cluster.ts';
 import { freePort } from '../../support/free-port.ts';
-import { noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
+import { noNatsServer, startNats } from './nats-servers.ts';
 
 it('a release is too old before 2.10.23, and warned of where losses of records are not mended', () => {
   for (const release of ['2.9.10', '2.10.22', '1.99.99']) assert(isTooOld(release), release);

@@ -11,13 +11,8 @@ import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts
 import { createFlag, FOLDER, openTestEngine, type Submitted } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { commandsOn } from '../../support/random-commands.ts';
-import { HISTORY } from '../../support/replication/memory-log.ts';
-import {
-  CLUSTER,
-  TestCluster,
-  type TestClusterOptions,
-  type TestNode,
-} from '../../support/replication/test-cluster.ts';
+import { HISTORY } from './memory-log.ts';
+import { CLUSTER, TestCluster, type TestClusterOptions, type TestNode } from './test-cluster.ts';
 
 const CREATED = { kind: 'response', response: ['feature-created'] } as const;
 

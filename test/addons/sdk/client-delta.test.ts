@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, environmentPath, makeFlag } from '../../support/interface.ts';
+import { rawResponse } from '../../support/raw-response.ts';
 import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
-import { rawResponse } from './raw-response.ts';
 
 describeInterface('GET /api/client/delta', (server) => {
   const ask = (token: string, etag?: string): Promise<ReceivedResponse> =>

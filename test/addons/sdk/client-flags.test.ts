@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
+import { rawResponse } from '../../support/raw-response.ts';
 import { describeInterface, type ReceivedResponse, type TestServer } from '../../support/server.ts';
-import { rawResponse } from './raw-response.ts';
 
 const SPEC = { 'unleash-client-spec': '5.2.0' };
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import {
   caller,
@@ -10,7 +11,6 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../../support/server.ts';
-import { openStream } from './event-stream.ts';
 
 const STREAMING = '/api/client/streaming';
 

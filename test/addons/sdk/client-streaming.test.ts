@@ -7,9 +7,9 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../../src/addons/sdk/query-watches.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';
-import { type OpenedStream, openStream } from './event-stream.ts';
 
 const STREAMING = '/api/client/streaming';
 

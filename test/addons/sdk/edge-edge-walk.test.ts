@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as v from 'valibot';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type RequestOptions, type TestServer } from '../../support/server.ts';
 import { Delta, EntityTag, Features, ValidatedTokens } from './edge-edge-types.ts';
-import { openStream } from './event-stream.ts';
 
 const EDGE_HEADERS = {
   'user-agent': 'unleash-edge-20.1.7',

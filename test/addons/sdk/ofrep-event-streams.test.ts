@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
 import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { environmentPath } from '../../support/interface.ts';
 import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
-import { type OpenedStream, openStream } from './event-stream.ts';
 
 /** The part of a browser's class that the provider uses; Node has none. */
 class EventSourceOfTest extends EventTarget {

@@ -20,7 +20,7 @@ import {
 } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
-import { LOAD_PROBE, longestTurn } from '../soak/server-probe.ts';
+import { LOAD_PROBE, longestTurn } from '../server-probe.ts';
 import { type Change, type Filling, IS_VERBOSE, type Names, REFUSALS } from './filling.ts';
 import { FILLINGS_OF_FLAGS } from './fillings-of-flags.ts';
 import { FILLINGS_OF_THE_SERVICE } from './fillings-of-the-service.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
-import { type OpenedStream, openStream } from '../../addons/sdk/event-stream.ts';
+import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
 

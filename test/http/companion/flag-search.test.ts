@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import '../../support/check-responses.ts';
-import { addToken } from '../../support/applications.ts';
 import {
   addProject,
   addStrategy,
@@ -124,22 +123,6 @@ describeInterface('the search for flags', (server) => {
     assert.deepEqual(await found('IS:false'), ['alpha', 'gamma', 'delta']);
     assert.deepEqual(await found('IS_ANY_OF:true,false'), ['alpha', 'beta', 'gamma', 'delta']);
     assert.deepEqual(await names('favorite=IS:true'), [], 'of this caller');
-  });
-
-  it('finds by the day of the last use, in whichever environment, and no flag that was never used', async () => {
-    const token = await addToken(server(), { type: 'client', environment: 'production' });
-    const now = new Date();
-    const bucket = { start: now, stop: now, toggles: { delta: { yes: 1, no: 0 } } };
-    const report = { appName: 'search', instanceId: 'one', bucket };
-    const sent = await server().callBelow('/api/client')('POST', '/metrics', report, { token });
-    assert.equal(sent.status, 202);
-    const [yesterday, tomorrow] = [-1, 1].map((days) =>
-      new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10),
-    );
-    assert.deepEqual(await names(`lastSeenAt=IS_ON_OR_AFTER:${yesterday}`), ['delta']);
-    assert.deepEqual(await names(`lastSeenAt=IS_BEFORE:${tomorrow}`), ['delta']);
-    assert.deepEqual(await names(`lastSeenAt=IS_BEFORE:${yesterday}`), []);
-    assert.deepEqual(await names('lifecycle=IS:live'), ['delta']);
   });
 
   it('counts all that were found, and says where the next page starts', async () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { addToken } from '../../support/applications.ts';
 import { archive, FEATURES, flagEvent, invalidAt, makeFlag, recording } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -18,36 +17,6 @@ describeInterface('the life of a flag', (server) => {
     for (const { lifecycle } of [whole.body, searched]) assert.deepEqual(lifecycle, body.at(-1));
     return body.map(({ stage }: { readonly stage: string }) => stage);
   };
-  const report = async (flag: string, environment: string): Promise<void> => {
-    const token = await addToken(server(), { type: 'client', environment });
-    const now = new Date().toISOString();
-    const toggles = { [flag]: { yes: 1, no: 0, variants: {} } };
-    const body = { appName: 'shop', bucket: { start: now, stop: now, toggles } };
-    const { status } = await server().callBelow('/api/client')('POST', '/metrics', body, { token });
-    assert.equal(status, 202);
-  };
-
-  it('goes on with reports of applications, and begins anew when the flag is revived', async () => {
-    const { call } = server();
-    await makeFlag(call, 'shop.life');
-    assert.deepEqual(await stages('shop.life'), ['initial']);
-    await report('shop.life', 'development');
-    assert.deepEqual(await stages('shop.life'), ['initial', 'pre-live']);
-    await report('shop.life', 'production');
-    assert.deepEqual(await stages('shop.life'), ['initial', 'pre-live', 'live']);
-    await call('POST', `${FEATURES}/shop.life/lifecycle/complete`, KEPT);
-    await archive(call, 'shop.life');
-    const all = ['initial', 'pre-live', 'live', 'completed', 'archived'];
-    assert.deepEqual(await stages('shop.life'), all);
-    await server().restart();
-    assert.deepEqual(await stages('shop.life'), all);
-    await server().call('POST', '/archive/revive/shop.life');
-    assert.deepEqual(await stages('shop.life'), ['initial']);
-    // Within the minute in which the time of use does not move.
-    await report('shop.life', 'production');
-    assert.deepEqual(await stages('shop.life'), ['initial', 'live']);
-  });
-
   it('is completed and not, with an event and another ETag for each change', async () => {
     const { call } = server();
     await makeFlag(call, 'done');

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
-import { openStream } from '../../addons/sdk/event-stream.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { addUser } from '../../support/interface.ts';
 import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 

@@ -31,28 +31,13 @@ describeInterface('the overview of a project without its flags', (server) => {
     assert.deepEqual(environments, [{ environment: 'development' }, { environment: 'production' }]);
   });
 
-  it('says how far the project is: without flags, with one, and with one that an application uses', async () => {
+  it('says how far the project is: without flags, and with one', async () => {
     await addProject(server(), 'young');
     const status = async () => (await overview('young')).onboardingStatus;
     assert.deepEqual(await status(), { status: 'onboarding-started' });
     await server().call('POST', '/projects/young/features', { name: 'young.first' });
     await server().call('POST', '/projects/young/features', { name: 'young.second' });
     assert.deepEqual(await status(), { status: 'first-flag-created', feature: 'young.first' });
-    const token = { tokenName: 'app', type: 'client', environment: 'development' };
-    const { secret } = (await server().call('POST', '/api-tokens', token)).body;
-    const bucket = {
-      start: new Date().toISOString(),
-      stop: new Date().toISOString(),
-      toggles: { 'young.second': { yes: 1, no: 0 } },
-    };
-    const report = await server().callBelow('/api/client')(
-      'POST',
-      '/metrics',
-      { appName: 'shop', instanceId: 'a', bucket },
-      { token: secret },
-    );
-    assert.equal(report.status, 202);
-    assert.deepEqual(await status(), { status: 'onboarded' });
   });
 
   it('is a 404 for a project that does not exist', async () => {

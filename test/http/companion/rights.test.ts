@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Right } from '../../../src/domain/access/permissions.ts';
 import { digestOf } from '../../../src/http/serving/access.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
+import { addonModules } from '../../support/addon-modules.ts';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
@@ -19,7 +20,7 @@ const ALLOWED = 'allowed';
 const UNAUTHENTICATED = 401;
 const FORBIDDEN = 403;
 
-/** Operations by the permission that they ask for. */
+/** Operations of the core by the permission that they ask for. */
 const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   /** For surfaces whose responses show what a token covers. */
   scope: [],
@@ -62,25 +63,11 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getInstanceStats',
     'getUiConfig',
     'getMaintenance',
-    'getProjectStatus',
     'getFeatureLifecycle',
-    'getFeatureLifecycleCount',
-    'getProjectInsights',
-    'getInstanceAdminStats',
     'exportFeatures',
     'getEventCreators',
     'validateImport',
     'importFeatures',
-    'getAdvancedPlayground',
-    'explainFeature',
-    'getApplication',
-    'getApplicationEnvironmentInstances',
-    'getApplicationOverview',
-    'getApplications',
-    'getFeatureUsageSummary',
-    'getOutdatedProjectSdks',
-    'getProjectApplications',
-    'getRawFeatureMetrics',
     'getSegments',
     'getSegment',
     'getStrategiesBySegmentId',
@@ -106,8 +93,6 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'removeStrategy',
     'deprecateStrategy',
     'reactivateStrategy',
-    'createApplication',
-    'deleteApplication',
   ],
   'flag:write': [
     'createFeature',
@@ -174,10 +159,6 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'setCors',
     'getApiTokensByName',
     'toggleMaintenance',
-    'getOidcSettings',
-    'setOidcSettings',
-    'getSamlSettings',
-    'setSamlSettings',
     'updateUser',
     'createEnvironment',
     'removeEnvironment',
@@ -284,8 +265,13 @@ function harmlessPath({ path, permission }: Route): string {
     .replaceAll(/:[A-Za-z]+/g, '999');
 }
 
+const DECIDED = [
+  { OPERATIONS },
+  ...(await addonModules<{ OPERATIONS: Partial<typeof OPERATIONS> }>('rights.ts')),
+].flatMap((decided) => Object.entries(decided.OPERATIONS));
+
 function permissionOf({ operationId }: Route): Right {
-  const found = Object.entries(OPERATIONS).find(([, operations]) => operations.includes(operationId));
+  const found = DECIDED.find(([, operations]) => operations.includes(operationId));
   assert(found !== undefined, `nobody has decided who may do ${operationId}`);
   return found[0] as Right;
 }
@@ -362,7 +348,7 @@ describe('rights', () => {
 
   it('have no decision about an operation that does not exist', () => {
     const known = new Set(ADMIN_ROUTES.map((route) => route.operationId));
-    const decided = Object.values(OPERATIONS).flat();
+    const decided = DECIDED.flatMap(([, operations]) => operations);
     assert.deepEqual(
       decided.filter((operation) => !known.has(operation)),
       [],

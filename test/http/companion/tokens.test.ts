@@ -228,8 +228,8 @@ describeInterface('personal tokens', (server) => {
       [['pat-created', data, user.id]],
     );
     assert.equal((await mine(secret, 'GET')).body.pats.length, 2);
-    const { seenAt, ...shown } = (await mine(secret, 'GET')).body.pats.at(-1);
-    assert.deepEqual([shown, new Date(seenAt).toISOString()], [data, seenAt]);
+    const { seenAt: _seenAt, ...shown } = (await mine(secret, 'GET')).body.pats.at(-1);
+    assert.deepEqual(shown, data);
     assert.equal((await mine(secret, 'DELETE', `/${token.id}`)).status, 200);
     assert.equal((await mine(secret, 'GET')).status, 401);
   });

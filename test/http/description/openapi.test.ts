@@ -73,25 +73,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes all that a running server serves but its pages: how to sign in, the probes and the metrics too', async (t) => {
-    const server = await serverFor(t, {
-      env: {
-        OIDC_ISSUER: 'http://127.0.0.1:1/',
-        OIDC_CLIENT_ID: 'flagstaff',
-        OIDC_CLIENT_SECRET: 'secret',
-        OIDC_BASE_URL: 'http://127.0.0.1:2',
-      },
-    });
+  it('describes all that a running server serves but its pages, the probes and the metrics too', async (t) => {
+    const server = await serverFor(t);
     const document: Document = await (await fetch(`${server.origin}/docs/openapi.json`)).json();
     const paths = Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
-    for (const expected of [
-      ...['post /auth/session', 'delete /auth/session', 'get /auth/sessions', 'delete /auth/sessions'],
-      ...['delete /auth/sessions/{id}', 'post /auth/simple/login', 'get /auth/sign-ins', 'get /auth/console'],
-      ...['get /auth/oidc/login', 'get /auth/oidc/callback', 'get /health', 'get /ready'],
-      'get /internal-backstage/prometheus',
-    ])
+    for (const expected of ['get /health', 'get /ready', 'get /internal-backstage/prometheus'])
       assert(paths.includes(expected), expected);
     const outcome = await new Validator().validate(document);
     assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });

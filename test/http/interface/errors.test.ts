@@ -338,25 +338,24 @@ describe('a server without authentication below a prefix', () => {
           },
         ).on('error', reject);
       });
-    for (const path of ['/api/admin/projects', '/api/client/features', '/api/frontend']) {
-      for (const host of [
-        '127.0.0.1:PORT',
-        '[::1]:PORT',
-        'LOCALHOST',
-        'flagstaff:4242',
-        'flagstaff.team.svc',
-      ]) {
-        assert.equal(await statusAt(host, path), 200, `${host} ${path}`);
-      }
-      for (const host of [
-        'evil.example:PORT',
-        'localhost.evil.example',
-        '127.0.0.1.nip.io',
-        'a.svc.example',
-        '1.2.3',
-      ]) {
-        assert.equal(await statusAt(host, path), 403, `${host} ${path}`);
-      }
+    const path = '/api/admin/projects';
+    for (const host of [
+      '127.0.0.1:PORT',
+      '[::1]:PORT',
+      'LOCALHOST',
+      'flagstaff:4242',
+      'flagstaff.team.svc',
+    ]) {
+      assert.equal(await statusAt(host, path), 200, `${host} ${path}`);
+    }
+    for (const host of [
+      'evil.example:PORT',
+      'localhost.evil.example',
+      '127.0.0.1.nip.io',
+      'a.svc.example',
+      '1.2.3',
+    ]) {
+      assert.equal(await statusAt(host, path), 403, `${host} ${path}`);
     }
     assert.equal(await statusAt('evil.example', '/health'), 200);
     const flags = (name: string) => ({ host: () => name }) as unknown as TransportRequestHead;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-responses.ts';
-import { rawResponse } from '../../addons/sdk/raw-response.ts';
 import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
+import { rawResponse } from '../../support/raw-response.ts';
 import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';
 
 const DECODED = {
