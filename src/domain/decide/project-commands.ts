@@ -5,21 +5,18 @@ import { defaultStrategyOf, type StrategyInput, strategyIssue } from '../flags/s
 import { urlNameFrom } from '../flags/url-name.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual, jsonSize } from '../json/json.ts';
-import { didYouMean } from '../json/nearest-name.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
 import { tokensOfProjectChanged } from '../people/token-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
-import { locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
 import {
-  invalid,
-  invalidOperation,
-  isRefusal,
-  nameExists,
-  notFound,
-  type Refusal,
-} from '../state/refusal.ts';
+  locateEnvironment,
+  locateProject,
+  locateProjectEnvironment,
+  noEnvironment,
+} from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
@@ -174,15 +171,9 @@ export function addProjectEnvironment(world: World, command: NamesProjectEnviron
 
 /** All flags of the project lose their configuration in it. That includes archived flags, which nobody evaluates. */
 export function removeProjectEnvironment(world: World, command: NamesProjectEnvironment): Decision {
-  const project = locateProject(world, command.project);
+  const { project: id, environment } = command;
+  const project = locateProjectEnvironment(world, id, environment);
   if (isRefusal(project)) return project;
-  const { environment } = command;
-  const { id, environments } = project.settings;
-  if (!environments.includes(environment)) {
-    return notFound(
-      `The project "${id}" has no environment "${environment}".${didYouMean(environment, environments)}`,
-    );
-  }
   const enabledCount = project.flags.enabledCount(environment);
   if (enabledCount > 0) {
     return invalidOperation(
@@ -202,15 +193,9 @@ interface SetDefaultStrategy extends NamesProjectEnvironment {
 
 /** Sets the strategy that forms offer first for a new strategy in the environment. No flag gets it by itself. */
 export function setDefaultStrategy(world: World, command: SetDefaultStrategy): Decision {
-  const { environment } = command;
-  const project = locateProject(world, command.project);
+  const { project: id, environment } = command;
+  const project = locateProjectEnvironment(world, id, environment);
   if (isRefusal(project)) return project;
-  const { id, environments } = project.settings;
-  if (!environments.includes(environment)) {
-    return notFound(
-      `The project "${id}" has no environment "${environment}".${didYouMean(environment, environments)}`,
-    );
-  }
   const preData = project.defaultStrategies.get(environment) ?? null;
   const data = defaultStrategyOf(command.strategy);
   const issue = strategyIssue(data, preData);

@@ -6,7 +6,7 @@ import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { didYouMean } from '../json/nearest-name.ts';
 import type { FlagRecord } from './flag-record.ts';
-import { invalid, notFound, type Refusal } from './refusal.ts';
+import { invalid, isRefusal, notFound, type Refusal } from './refusal.ts';
 import {
   type DirectoryState,
   type Environment,
@@ -19,6 +19,23 @@ import {
 
 export function locateProject(world: World, id: string): ProjectState | Refusal {
   return world.projects.get(id) ?? notFound(noProject(world, id));
+}
+
+/** The project, which has the environment. */
+export function locateProjectEnvironment(
+  world: World,
+  id: string,
+  environment: string,
+): ProjectState | Refusal {
+  const project = locateProject(world, id);
+  return isRefusal(project) ? project : (refuseNoEnvironment(project, environment) ?? project);
+}
+
+function refuseNoEnvironment({ settings }: ProjectState, environment: string): Refusal | null {
+  const { id, environments } = settings;
+  if (environments.includes(environment)) return null;
+  const advice = didYouMean(environment, environments);
+  return notFound(`The project "${id}" has no environment "${environment}".${advice}`);
 }
 
 export interface LocatedFlag {
@@ -94,12 +111,9 @@ export function locateFlagEnvironment(
 ): LocatedEnvironment | Refusal {
   const located = locateFlag(world, projectId, name);
   if (located.refused) return located;
-  if (!located.project.settings.environments.includes(environment)) {
-    const advice = didYouMean(environment, located.project.settings.environments);
-    return notFound(`The project "${projectId}" has no environment "${environment}".${advice}`);
-  }
   const { project, record } = located;
-  return { project, record, flagEnvironment: environmentOf(record.flag, environment) };
+  const refusal = refuseNoEnvironment(project, environment);
+  return refusal ?? { project, record, flagEnvironment: environmentOf(record.flag, environment) };
 }
 
 export interface LocatedStrategy extends LocatedEnvironment {

@@ -156,8 +156,6 @@ export const NewPasswordSchema = v.pipe(
   ),
 );
 
-/** The body of a request that only asks whether a password would do. */
-
 /** One that somebody has, whatever the rules were when it was chosen. */
 export const KnownPasswordSchema = v.pipe(
   v.string(NOT_TEXT),

@@ -16,8 +16,8 @@ export interface ShownFlag {
 }
 
 /** All flags of the projects as they are at the moment of the call, however long it takes to go through them. */
-export function flagsNow(projects: Iterable<ProjectState>): Iterable<ShownFlag> {
-  return flagsOf([...projects]);
+export function* flagsNow(projects: Iterable<ProjectState>): Generator<ShownFlag, undefined> {
+  for (const project of projects) for (const record of project.flags.values()) yield { project, record };
 }
 
 /**
@@ -33,10 +33,6 @@ export function walkFlags(
     await inTurns(each(flagsNow(projects), visit), requester);
     return undefined;
   }, requester);
-}
-
-function* flagsOf(projects: readonly ProjectState[]): Generator<ShownFlag, undefined> {
-  for (const project of projects) for (const record of project.flags.values()) yield { project, record };
 }
 
 /** How something is made of each chunk. */

@@ -52,15 +52,15 @@ export function callerFavorites(world: World, { user }: Caller): Favorites | nul
 
 export function projectSummaryView(
   world: World,
-  { settings, memberCount }: { readonly settings: ProjectSettings; readonly memberCount: number },
+  project: ProjectState,
   { figures, isFavorite }: { readonly figures: ProjectFigures; readonly isFavorite: boolean },
 ) {
   return {
-    ...projectView(world, { settings }),
+    ...projectView(world, project),
     health: healthOf(figures),
     featureCount: figures.flagCount,
     staleFeatureCount: figures.staleCount,
-    memberCount,
+    memberCount: project.members.size,
     favorite: isFavorite,
   };
 }

@@ -1,5 +1,6 @@
 /** The search of the event log by query parameters (docs/specification/events.md#search-by-parameters). */
 import { shown } from '../../domain/json/issues.ts';
+import { withFields } from '../../domain/kinds/kind.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -53,19 +54,18 @@ function eventQuery(context: RequestContext<unknown>): EventQuery | Refusal {
   const ids = groupId === null ? id && idsOf(id) : [];
   const [first, last] = [from && dayOf('from', from), to && dayOf('to', to)];
   for (const one of [authors, ids, first, last]) if (isRefusal(one)) return one;
-  const query = context.query('query');
-  return {
-    ...(type === null ? {} : { type: type.values }),
-    ...(project === null ? {} : { project: project.values }),
-    ...(feature === null ? {} : { feature: feature.values }),
-    ...(environment === null ? {} : { environment: environment.values }),
-    ...(authors === null ? {} : { authors: authors as readonly string[] }),
-    ...(ids === null ? {} : { ids: ids as readonly number[] }),
-    ...(first === null ? {} : { fromMs: first as number }),
-    ...(last === null ? {} : { untilMs: (last as number) + DAY_MS - 1 }),
-    ...(query === '' ? {} : { query }),
-    ...{ limit: page.limit, skip: page.offset, offset: 0 },
-  };
+  const all: EventQuery = { limit: page.limit, skip: page.offset, offset: 0 };
+  return withFields(all, {
+    type: type?.values,
+    project: project?.values,
+    feature: feature?.values,
+    environment: environment?.values,
+    authors: (authors as readonly string[] | null) ?? undefined,
+    ids: (ids as readonly number[] | null) ?? undefined,
+    fromMs: (first as number | null) ?? undefined,
+    untilMs: last === null ? undefined : (last as number) + DAY_MS - 1,
+    query: context.query('query') || undefined,
+  });
 }
 
 /** Events hold the name under which somebody acted; the condition holds ids. */

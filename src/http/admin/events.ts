@@ -1,6 +1,7 @@
 /** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
 import { described, titled } from '../../domain/json/schema.ts';
+import { withFields } from '../../domain/kinds/kind.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -55,14 +56,8 @@ export const eventRoutes = underTag('Events', [
     body: SearchBody,
     success: { status: 200, schema: EventsSchema },
     read: (context) => {
-      const { type, project, feature, query, limit, offset } = context.body;
-      const filter = {
-        ...(type === undefined ? {} : { type }),
-        ...(project === undefined ? {} : { project }),
-        ...(feature === undefined ? {} : { feature }),
-        ...(query === undefined ? {} : { query }),
-      };
-      return readEvents(context, { ...filter, limit, offset });
+      const { limit, offset, ...filter } = context.body;
+      return readEvents(context, withFields<EventQuery>({ limit, offset }, filter));
     },
   }),
 ]);

@@ -13,6 +13,7 @@ import {
   locateFlagEnvironment,
   locatePersonalToken,
   locateProject,
+  locateProjectEnvironment,
   locateStrategy,
 } from '../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
@@ -76,11 +77,8 @@ export const dependency = (world: World, params: Params) =>
 
 export const environment = (world: World, params: Params) => locateEnvironment(world, params.name);
 
-export const projectEnvironment = (world: World, { projectId, environment: name }: Params) => {
-  const located = locateProject(world, projectId);
-  if (isRefusal(located) || located.settings.environments.includes(name)) return located;
-  return notFound(`The project "${projectId}" has no environment "${name}".`);
-};
+export const projectEnvironment = (world: World, { projectId, environment: name }: Params) =>
+  locateProjectEnvironment(world, projectId, name);
 
 /** The path names what is kept under a digest by its secret or by that; no secret looks like a digest. */
 export function secretDigest(kept: ReadonlyMap<string, unknown>, { token }: Params): string {

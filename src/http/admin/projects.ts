@@ -8,7 +8,7 @@ import { shown } from '../../domain/json/issues.ts';
 import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import { textOrder } from '../../domain/state/directory-records.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { ProjectSettings } from '../../domain/state/world.ts';
+import type { ProjectState } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
 import { piecesBytesMax } from '../serving/read-path.ts';
 import {
@@ -152,35 +152,22 @@ const ProjectSettingsBody = titled('ProjectSettings', {
   ...RULES_INPUT_ENTRIES,
 });
 
-interface ProjectHead {
-  readonly settings: ProjectSettings;
-}
-
-const byNameAndId = ({ settings: one }: ProjectHead, { settings: other }: ProjectHead): number =>
+const byNameAndId = ({ settings: one }: ProjectState, { settings: other }: ProjectState): number =>
   textOrder(one.name, other.name) || textOrder(one.id, other.id);
 
 /** All projects by name, as they are at the moment of the call: there may be thousands. */
 async function projectList(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
   const { world, caller, now, requester } = context;
   const favorites = new Set(favoriteProjects(world, caller));
-  const heads = await sortedInTurns(
-    [...world.projects.values()].map((project) => ({
-      project,
-      settings: project.settings,
-      memberCount: project.members.size,
-    })),
-    byNameAndId,
-    requester,
-  );
-  const projects = heads.map(({ project }) => project);
+  const projects = await sortedInTurns([...world.projects.values()], byNameAndId, requester);
   const figures = await projectFigures(projects, now(), requester);
   const listed = listOf({
     name: 'projects',
-    items: heads.entries(),
-    view: ([at, head]) =>
-      projectSummaryView(world, head, {
+    items: projects.entries(),
+    view: ([at, project]) =>
+      projectSummaryView(world, project, {
         figures: figures[at]!,
-        isFavorite: favorites.has(head.settings.id),
+        isFavorite: favorites.has(project.settings.id),
       }),
   });
   return listsResponse(context, [listed], { version: 1 });

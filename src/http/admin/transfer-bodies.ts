@@ -8,7 +8,7 @@ import { type ImportedFlag, TRANSFER_FLAGS_MAX } from '../../domain/decide/impor
 import type { CreateRecord } from '../../domain/decide/kind-commands.ts';
 import type { Dependency, Tag } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
-import { type StrategyInput, StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { VariantListSchema } from '../../domain/flags/variant.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { CONTEXT_FIELD } from '../../domain/kinds/context-field.ts';
@@ -73,16 +73,15 @@ const ExportedContextField = v.object({
   legalValues: v.nullish(CONTEXT_FIELD.sent.legalValues),
 });
 
+const ExportedParent = v.object({
+  feature: v.string(),
+  enabled: v.nullish(v.boolean(), true),
+  variants: listOf(v.string(), 'names of variants'),
+});
+
 const ExportedDependencies = v.object({
   feature: v.string(),
-  dependencies: list(
-    v.object({
-      feature: v.string(),
-      enabled: v.nullish(v.boolean(), true),
-      variants: listOf(v.string(), 'names of variants'),
-    }),
-    'a list of parents',
-  ),
+  dependencies: list(ExportedParent, 'a list of parents'),
 });
 
 export const ImportBody = titled('ImportFlags', {
@@ -113,17 +112,6 @@ export const ImportBody = titled('ImportFlags', {
 
 type Import = v.InferOutput<typeof ImportBody>;
 
-/** Groups the parts by the names of their flags. */
-function grouped<T, U>(items: readonly T[], nameOf: (item: T) => string, part: (item: T) => U) {
-  const groups = new Map<string, U[]>();
-  for (const item of items) {
-    const group = groups.get(nameOf(item));
-    if (group === undefined) groups.set(nameOf(item), [part(item)]);
-    else group.push(part(item));
-  }
-  return groups;
-}
-
 /** The last record of each name, without the fields that are null. */
 function recordsOf(
   kind: CreateRecord['kind'],
@@ -136,32 +124,22 @@ function recordsOf(
   });
 }
 
+const tagIn = ({ tagType, tagValue }: v.InferOutput<typeof ExportedTag>): Tag => ({
+  type: tagType,
+  value: tagValue,
+});
+
+const dependencyIn = ({ feature, enabled, variants }: v.InferOutput<typeof ExportedParent>): Dependency => ({
+  feature,
+  enabled: enabled ?? true,
+  variants: variants ?? [],
+});
+
 export function importCommand({ project, environment, data }: Import): Command<'import-flags'> {
-  const strategies = grouped(
-    data.featureStrategies ?? [],
-    ({ featureName }) => featureName,
-    ({ featureName: _, ...strategy }): StrategyInput => strategy,
-  );
-  const environments = grouped(
-    data.featureEnvironments ?? [],
-    ({ featureName, name }) => featureName ?? name,
-    (one) => one,
-  );
-  const tags = grouped(
-    data.featureTags ?? [],
-    ({ featureName }) => featureName,
-    ({ tagType, tagValue }): Tag => ({ type: tagType, value: tagValue }),
-  );
-  const parents = grouped(
-    data.dependencies ?? [],
-    ({ feature }) => feature,
-    ({ dependencies }): readonly Dependency[] =>
-      dependencies.map(({ feature, enabled, variants }) => ({
-        feature,
-        enabled: enabled ?? true,
-        variants: variants ?? [],
-      })),
-  );
+  const strategies = Map.groupBy(data.featureStrategies ?? [], ({ featureName }) => featureName);
+  const environments = Map.groupBy(data.featureEnvironments ?? [], (one) => one.featureName ?? one.name);
+  const tags = Map.groupBy(data.featureTags ?? [], ({ featureName }) => featureName);
+  const parents = Map.groupBy(data.dependencies ?? [], ({ feature }) => feature);
   const active = data.features.filter(({ archived }) => archived !== true);
   const names = new Set(data.features.map(({ name }) => name));
   const told = [strategies, environments, tags, parents].flatMap((parts) => [...parts.keys()]);
@@ -176,9 +154,9 @@ export function importCommand({ project, environment, data }: Import): Command<'
         metadata,
         enabled: here?.enabled ?? null,
         variants: here?.variants ?? null,
-        strategies: strategies.get(name) ?? [],
-        tags: data.featureTags == null ? null : (tags.get(name) ?? []),
-        dependencies: parents.get(name)?.flat() ?? [],
+        strategies: (strategies.get(name) ?? []).map(({ featureName: _, ...strategy }) => strategy),
+        tags: data.featureTags == null ? null : (tags.get(name) ?? []).map(tagIn),
+        dependencies: (parents.get(name) ?? []).flatMap((one) => one.dependencies.map(dependencyIn)),
       };
     }),
     segmentNames: new Map((data.segments ?? []).map(({ id, name }) => [id, name])),

@@ -6,7 +6,7 @@ import { described, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import type { PersonalToken, User, World } from '../../domain/state/world.ts';
+import type { User, World } from '../../domain/state/world.ts';
 import { type Asked, type Caller, mayDo } from '../serving/access.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
@@ -290,17 +290,6 @@ function serviceAccountView(
   });
 }
 
-/** By their users: to go through all tokens for each account would hold the event loop for seconds. */
-function tokensByUser({ directory }: World): ReadonlyMap<number, PersonalToken[]> {
-  const tokens = new Map<number, PersonalToken[]>();
-  for (const token of directory.personalTokens.values()) {
-    const own = tokens.get(token.userId);
-    if (own === undefined) tokens.set(token.userId, [token]);
-    else own.push(token);
-  }
-  return tokens;
-}
-
 export const serviceAccountRoutes = underTag('Service accounts', [
   readRoute(`GET ${ACCOUNTS}`, {
     permission: 'admin',
@@ -310,7 +299,8 @@ export const serviceAccountRoutes = underTag('Service accounts', [
     success: { status: 200, schema: ServiceAccountsSchema },
     read: (context) => {
       const { world } = context;
-      const tokens = tokensByUser(world);
+      // To go through all tokens for each account would hold the event loop for seconds.
+      const tokens = Map.groupBy(world.directory.personalTokens.values(), ({ userId }) => userId);
       const accounts = listOf({
         name: 'serviceAccounts',
         items: [...world.directory.users.values()].filter(({ isService }) => isService === true),
