@@ -18,6 +18,7 @@ import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
+import { faultlessText } from '../json/schema.ts';
 import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { ADDED_TO_KINDS, KINDS, TARGETING_KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
@@ -28,17 +29,8 @@ export const STATE_FORMAT_VERSION = Math.max(
 );
 const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
 
-const name = (issueOf: (text: string) => string | null) =>
-  v.pipe(
-    v.string(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const issue = dataset.typed ? issueOf(dataset.value) : null;
-      if (issue !== null) addIssue({ message: issue });
-    }),
-  );
-
 const EnvironmentSchema = v.object({
-  name: name((text) => urlNameIssue('environment name', text)),
+  name: faultlessText((text) => urlNameIssue('environment name', text)),
   type: Text,
   enabled: v.boolean(),
   protected: v.boolean(),
@@ -63,7 +55,7 @@ const FlagEnvironmentSchema = v.object({
 export const FLAG_DEPTH_MAX = JSON_DEPTH_MAX + 4;
 
 export const FlagSchema = v.object({
-  name: name(flagNameIssue),
+  name: faultlessText(flagNameIssue),
   ...METADATA_DOCUMENT_ENTRIES,
   createdAt: Time,
   createdBy: v.exactOptional(
@@ -86,7 +78,7 @@ export const FlagSchema = v.object({
 });
 
 const ProjectSchema = v.object({
-  id: name((text) => urlNameIssue('project id', text)),
+  id: faultlessText((text) => urlNameIssue('project id', text)),
   name: Text,
   description: v.nullable(v.string()),
   mode: v.picklist(['open', 'protected', 'private'], 'one of open, protected, private'),

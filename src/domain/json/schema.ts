@@ -31,6 +31,16 @@ export const filledText = (what: string, lengthMax: number) => {
   return v.pipe(v.string(phrase), v.minLength(1, phrase), v.maxLength(lengthMax, phrase));
 };
 
+/** A text in which `issueOf` finds no fault. */
+export const faultlessText = (issueOf: (text: string) => string | null, phrase?: string) =>
+  v.pipe(
+    v.string(phrase),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? issueOf(dataset.value) : null;
+      if (message !== null) addIssue({ message });
+    }),
+  );
+
 /** Characters of names and descriptions in lists; no screen shows more. */
 export const TEXT_LENGTH_MAX = 255;
 

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { urlNameIssue } from '../flags/url-name.ts';
-import { differentBy, filledText, listUpTo, textUpTo } from '../json/schema.ts';
+import { differentBy, faultlessText, filledText, listUpTo, textUpTo } from '../json/schema.ts';
 import { Time } from './document-values.ts';
 import { managedKind, type RecordWith } from './kind.ts';
 
@@ -20,13 +20,7 @@ const SORT_ORDER_PHRASE = `a number from 0 to ${SORT_ORDER_MAX}`;
 
 const DescriptionSchema = textUpTo(DESCRIPTION_LENGTH_MAX);
 
-export const ContextFieldNameSchema = v.pipe(
-  v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const issue = dataset.typed ? urlNameIssue('context field name', dataset.value) : null;
-    if (issue !== null) addIssue({ message: issue });
-  }),
-);
+export const ContextFieldNameSchema = faultlessText((name) => urlNameIssue('context field name', name));
 
 export const LegalValueSchema = v.pipe(
   v.object({

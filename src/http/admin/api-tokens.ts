@@ -16,7 +16,6 @@ import {
 import { ALL, type ApiToken, type World } from '../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
@@ -111,11 +110,10 @@ function creation(
   return { type: 'create-api-token', token: { ...made, ...fields } };
 }
 
-/** The response with the new token, which shows the secret. */
-function created(context: RequestContext<unknown>, events: readonly DomainEvent[]) {
+/** The new token with its secret. */
+function created(context: RequestContext<unknown>, _: object, events: readonly DomainEvent[]) {
   const { data, hidden } = recorded(events, 'api-token-created');
-  const token = { digest: hidden.digest, ...data };
-  return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
+  return apiTokenView({ digest: hidden.digest, ...data }, context.usage.seen, secretOf(context));
 }
 
 const tokenDigest = ({ directory }: World, params: Params): string =>
@@ -226,7 +224,7 @@ export const apiTokenRoutes = underTag('API tokens', [
     success: { status: 201, schema: NewApiTokenSchema },
     secretField: 'secret',
     command: (context) => creation(context, context.body),
-    respond: created,
+    shows: created,
   }),
   writeRoute(`PUT ${TOKEN}`, {
     operationId: 'updateApiToken',
@@ -299,7 +297,7 @@ export const projectTokenRoutes = underTag('API tokens', [
       }
       return creation(context, { ...body, projects: [projectId] });
     },
-    respond: created,
+    shows: created,
   }),
   writeRoute(`DELETE ${PROJECT_TOKENS}/:token`, {
     operationId: 'deleteProjectApiToken',

@@ -8,7 +8,14 @@ import { isDateTime } from '../../domain/flags/constraint.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../domain/flags/url-name.ts';
-import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
+import {
+  described,
+  faultlessText,
+  lineOfText,
+  list,
+  TEXT_LENGTH_MAX,
+  titled,
+} from '../../domain/json/schema.ts';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -17,13 +24,9 @@ import type { QueryParameter, RequestContext } from '../serving/route.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>
-  v.pipe(
-    v.string(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const issue = dataset.typed ? issueOf(dataset.value) : null;
-      if (issue !== null) addIssue({ message: issue });
-    }),
-    v.description("1 to 100 letters, digits and - _ . ~ ! ' ( ) *; unique over the whole service."),
+  described(
+    faultlessText(issueOf),
+    "1 to 100 letters, digits and - _ . ~ ! ' ( ) *; unique over the whole service.",
   );
 
 export const FlagNameSchema = pathName(flagNameIssue);
@@ -145,15 +148,9 @@ export function plannedEventView({ type, environment, data, preData }: DomainEve
 const NOT_TEXT = 'A password must be a string.';
 
 /** One that somebody chooses, which has to keep the rules. */
-export const NewPasswordSchema = v.pipe(
-  v.string(NOT_TEXT),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const issues = dataset.typed ? passwordIssues(dataset.value) : [];
-    if (issues.length > 0) addIssue({ message: issues.join(' ') });
-  }),
-  v.description(
-    `At least 10 characters with a lowercase and an uppercase letter, a digit and another character, or at least 20 characters; at most ${PASSWORD_BYTES_MAX} bytes.`,
-  ),
+export const NewPasswordSchema = described(
+  faultlessText((password) => passwordIssues(password).join(' ') || null, NOT_TEXT),
+  `At least 10 characters with a lowercase and an uppercase letter, a digit and another character, or at least 20 characters; at most ${PASSWORD_BYTES_MAX} bytes.`,
 );
 
 /** One that somebody has, whatever the rules were when it was chosen. */

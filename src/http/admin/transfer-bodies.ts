@@ -10,6 +10,7 @@ import type { Dependency, Tag } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
 import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { VariantListSchema } from '../../domain/flags/variant.ts';
+import { grouped } from '../../domain/json/grouped.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { CONTEXT_FIELD } from '../../domain/kinds/context-field.ts';
 import { SIMPLE_TAG_TYPE, TAG_TYPE } from '../../domain/kinds/tag-type.ts';
@@ -136,10 +137,10 @@ const dependencyIn = ({ feature, enabled, variants }: v.InferOutput<typeof Expor
 });
 
 export function importCommand({ project, environment, data }: Import): Command<'import-flags'> {
-  const strategies = Map.groupBy(data.featureStrategies ?? [], ({ featureName }) => featureName);
-  const environments = Map.groupBy(data.featureEnvironments ?? [], (one) => one.featureName ?? one.name);
-  const tags = Map.groupBy(data.featureTags ?? [], ({ featureName }) => featureName);
-  const parents = Map.groupBy(data.dependencies ?? [], ({ feature }) => feature);
+  const strategies = grouped(data.featureStrategies ?? [], ({ featureName }) => featureName);
+  const environments = grouped(data.featureEnvironments ?? [], (one) => one.featureName ?? one.name);
+  const tags = grouped(data.featureTags ?? [], ({ featureName }) => featureName);
+  const parents = grouped(data.dependencies ?? [], ({ feature }) => feature);
   const active = data.features.filter(({ archived }) => archived !== true);
   const names = new Set(data.features.map(({ name }) => name));
   const told = [strategies, environments, tags, parents].flatMap((parts) => [...parts.keys()]);

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { inTurns } from '../../actors/turn.ts';
 import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
+import { grouped } from '../../domain/json/grouped.ts';
 import { described, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
@@ -300,7 +301,7 @@ export const serviceAccountRoutes = underTag('Service accounts', [
     read: (context) => {
       const { world } = context;
       // To go through all tokens for each account would hold the event loop for seconds.
-      const tokens = Map.groupBy(world.directory.personalTokens.values(), ({ userId }) => userId);
+      const tokens = grouped(world.directory.personalTokens.values(), ({ userId }) => userId);
       const accounts = listOf({
         name: 'serviceAccounts',
         items: [...world.directory.users.values()].filter(({ isService }) => isService === true),

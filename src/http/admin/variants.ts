@@ -8,8 +8,9 @@ import type { PermissionName } from '../../domain/access/permissions.ts';
 import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
-import { firstEnvironment } from '../../domain/state/locate.ts';
-import { present } from '../../domain/state/refusal.ts';
+import { firstEnvironment, type LocatedFlag } from '../../domain/state/locate.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 import type { Params } from '../serving/params.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
@@ -24,10 +25,10 @@ type Context = RequestContext<unknown>;
 
 interface Scope {
   readonly path: string;
-  readonly locate: typeof locate.flag | typeof locate.flagEnvironment;
+  readonly locate: (world: World, params: Params) => LocatedFlag | Refusal;
   /** Null for all environments. */
   readonly environment: (params: Params) => string | null;
-  readonly variants: (context: Context) => readonly Variant[];
+  readonly variants: (world: World, located: LocatedFlag, params: Params) => readonly Variant[];
   readonly needs: readonly PermissionName[];
   readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
   /** The words for these variants in the summaries of the routes. */
@@ -39,10 +40,7 @@ const WHOLE_FLAG: Scope = {
   path: `${FEATURE}/variants`,
   locate: locate.flag,
   environment: () => null,
-  variants: ({ world, params }) => {
-    const { project, record } = present(locate.flag(world, params));
-    return flagVariants(record.flag, firstEnvironment(world, project));
-  },
+  variants: (world, { project, record }) => flagVariants(record.flag, firstEnvironment(world, project)),
   needs: ['UPDATE_FEATURE_VARIANTS'],
   operationIds: {
     get: 'getFeatureVariants',
@@ -57,10 +55,7 @@ const ONE_ENVIRONMENT: Scope = {
   path: `${FEATURE}/environments/:environment/variants`,
   locate: locate.flagEnvironment,
   environment: ({ environment }) => environment,
-  variants: ({ world, params }) => {
-    const { record } = present(locate.flagEnvironment(world, params));
-    return environmentOf(record.flag, params.environment).variants;
-  },
+  variants: (_, { record }, { environment }) => environmentOf(record.flag, environment).variants,
   needs: ['UPDATE_FEATURE_ENVIRONMENT_VARIANTS'],
   operationIds: {
     get: 'getEnvironmentFeatureVariants',
@@ -81,7 +76,10 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
     ...locate.flagIn(params),
     environment: scope.environment(params),
   });
-  const shows = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
+  const shows = ({ world, params }: Context, located: LocatedFlag) => ({
+    version: VARIANTS_VERSION,
+    variants: scope.variants(world, located, params),
+  });
   return [
     readRoute(`GET ${path}`, {
       ...shared,
