@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { described, Integer, Timestamp, titled, Version } from '../../domain/json/schema.ts';
 import { FoundUserSchema, PersonalTokenSchema, RoleSchema } from './directory-schemas.ts';
 import { shownFields } from './record-schemas.ts';
-import { CompanionUserSchema } from './schemas.ts';
+import { CompanionUserSchema, NAMES } from './schemas.ts';
 
 /** Clients of this interface refuse fields that they do not know, and null where there is no environment. */
 export const PermissionSchema = titled('Permission', {
@@ -48,8 +48,7 @@ export const GroupSchema = titled('Group', {
 export const ServiceAccountSchema = titled('ServiceAccount', {
   id: Integer,
   isAPI: v.literal(false),
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
+  ...NAMES,
   imageUrl: v.string(),
   rootRole: described(Integer, 'A role id.'),
   seenAt: described(v.null(), 'The tokens say when they were used last.'),
@@ -116,8 +115,7 @@ export const InvitationsSchema = titled('Invitations', { tokens: v.array(Invitat
 
 export const LinkUserSchema = titled('LinkUser', {
   id: Integer,
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
+  ...NAMES,
   email: described(v.string(), 'Empty for a user without one.'),
   token: v.string(),
   createdBy: v.null(),

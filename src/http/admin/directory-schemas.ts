@@ -21,6 +21,8 @@ import {
   EventsSchema,
   FlagEnvironmentSchema,
   FlagSchema,
+  NAMES,
+  NextOffset,
   StrategySchema,
 } from './schemas.ts';
 
@@ -195,8 +197,7 @@ export const NewUserSchema = titled('NewUser', {
 
 export const FoundUserSchema = titled('FoundUser', {
   id: Integer,
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
+  ...NAMES,
   email: v.exactOptional(v.string()),
   imageUrl: v.string(),
 });
@@ -206,8 +207,7 @@ export const FoundUsersSchema = v.array(FoundUserSchema);
 export const MeUserSchema = titled('MeUser', {
   id: Integer,
   isAPI: v.boolean(),
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
+  ...NAMES,
   email: v.exactOptional(v.string()),
   imageUrl: v.nullable(v.string()),
   seenAt: NullableTimestamp,
@@ -234,10 +234,7 @@ export const TagsOfFlagSchema = titled('TagsOfFlag', { version: Version, tags: v
 export const ArchivedFlagsSchema = titled('ArchivedFlags', {
   version: v.literal(2),
   features: v.array(titled('ArchivedFlag', { ...FlagSchema.entries, archivedAt: Timestamp })),
-  nextOffset: described(
-    v.exactOptional(Integer),
-    'The offset at which the next page starts; left out on the last page.',
-  ),
+  nextOffset: NextOffset,
 });
 
 export const FlagTypesSchema = titled('FlagTypes', {

@@ -23,6 +23,7 @@ import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
 import { pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
+import { NextOffset } from './schemas.ts';
 import { SortedPage } from './sorted-page.ts';
 
 // The orders in which the search lists flags (docs/specification/flags.md#search).
@@ -93,10 +94,7 @@ const compare = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0);
 const FoundFlagsSchema = titled('FoundFlags', {
   features: v.array(FoundFlagSchema),
   total: described(Integer, 'All that were found, whatever the page.'),
-  nextOffset: described(
-    v.exactOptional(Integer),
-    'The offset at which the next page starts; left out on the last page.',
-  ),
+  nextOffset: NextOffset,
 });
 
 const FlagCreatorsSchema = v.array(titled('FlagCreator', { id: Integer, name: v.string() }));

@@ -47,6 +47,11 @@ export const StrategySchema = titled('Strategy', {
 
 export const DefaultStrategySchema = titled('DefaultStrategy', STRATEGY_FIELDS);
 
+export const NextOffset = described(
+  v.exactOptional(Integer),
+  'The offset at which the next page starts; left out on the last page.',
+);
+
 const FLAG_FIELDS = {
   name: v.string(),
   project: v.string(),
@@ -195,20 +200,17 @@ export const EventsSchema = titled('Events', {
   version: v.literal(1),
   events: v.array(EventSchema),
   totalEvents: Integer,
-  nextOffset: described(
-    v.exactOptional(Integer),
-    'The offset at which the next page starts; left out on the last page.',
-  ),
+  nextOffset: NextOffset,
 });
 
 export const FoundEventsSchema = titled('FoundEvents', {
   events: v.array(EventSchema),
   total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
-  nextOffset: described(
-    v.exactOptional(Integer),
-    'The offset at which the next page starts; left out on the last page.',
-  ),
+  nextOffset: NextOffset,
 });
+
+/** Fields that were never given are left out. */
+export const NAMES = { name: v.exactOptional(v.string()), username: v.exactOptional(v.string()) } as const;
 
 export const UserSchema = titled('User', {
   id: Integer,
@@ -228,8 +230,7 @@ export const UserSchema = titled('User', {
 /** A user as companions show one: fields that were never given are left out. */
 export const CompanionUserSchema = titled('CompanionUser', {
   ...UserSchema.entries,
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
+  ...NAMES,
 });
 
 export const ProfileSchema = titled('Profile', {
