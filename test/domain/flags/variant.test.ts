@@ -1,3 +1,4 @@
+/** The split of weights as a property, and the words of refusals; test/http/interface/variants.test.ts has the rest. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -5,18 +6,11 @@ import * as v from 'valibot';
 import {
   distributeWeights,
   normaliseVariants,
-  StrategyVariantListSchema,
   type Variant,
   VariantSchema,
   WEIGHT_TOTAL,
 } from '../../../src/domain/flags/variant.ts';
-import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
-
-function weights(list: unknown): number[] {
-  const result = normaliseVariants(list);
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.variants.map((variant) => variant.weight);
-}
+import type { Issue } from '../../../src/domain/json/issues.ts';
 
 function issues(list: unknown): readonly Issue[] {
   const result = normaliseVariants(list);
@@ -26,48 +20,6 @@ function issues(list: unknown): readonly Issue[] {
 
 const variable = (name: string, weight = 0) => ({ name, weight });
 const fix = (name: string, weight: number) => ({ name, weight, weightType: 'fix' });
-
-test('a variant sent with its required fields only gets the defaults', () => {
-  assert.deepEqual(v.parse(VariantSchema, { name: 'a', weight: 10, unknown: 1 }), {
-    name: 'a',
-    weight: 10,
-    weightType: 'variable',
-    stickiness: 'default',
-    overrides: [],
-  });
-});
-
-test('a variant sent whole is kept whole', () => {
-  const whole = {
-    name: 'a',
-    weight: 10,
-    weightType: 'fix',
-    stickiness: 'userId',
-    payload: { type: 'json', value: '{"a":[1]}' },
-    overrides: [{ contextName: 'userId', values: ['1', '2'] }],
-  };
-  assert.deepEqual(v.parse(VariantSchema, whole), whole);
-});
-
-test('the rest is split evenly over the variable variants, the first ones taking one more', () => {
-  assert.deepEqual(weights([variable('a')]), [1000]);
-  assert.deepEqual(weights([variable('a'), variable('b'), variable('c')]), [334, 333, 333]);
-  assert.deepEqual(weights([fix('a', 100), variable('b'), variable('c')]), [100, 450, 450]);
-  assert.deepEqual(weights([variable('a'), fix('b', 333), variable('c')]), [334, 333, 333]);
-  assert.deepEqual(weights([fix('a', 999), variable('b'), variable('c')]), [999, 1, 0]);
-  assert.deepEqual(
-    weights(Array.from({ length: 7 }, (_, i) => variable(`v${i}`))),
-    [143, 143, 143, 143, 143, 143, 142],
-  );
-});
-
-test('weights sent for variable variants are ignored', () => {
-  assert.deepEqual(weights([variable('a', 1000), variable('b', 1000)]), [500, 500]);
-});
-
-test('an empty list stays empty', () => {
-  assert.deepEqual(normaliseVariants([]), { ok: true, variants: [] });
-});
 
 const variantList = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 1000 }), fc.boolean()), { minLength: 1, maxLength: 1500 })
@@ -125,13 +77,6 @@ test('an even split stays as it was sent, whichever variants have the remainder,
   assert.deepEqual(weights([700, 300]), [500, 500]);
 });
 
-test('distributing twice changes nothing, so a list that is written back stays as it is', () => {
-  const once = distributeWeights(
-    ['a', 'b', 'c'].map((name): Variant => v.parse(VariantSchema, variable(name))),
-  );
-  assert.deepEqual(distributeWeights(once), once);
-});
-
 test('the rules over the whole list are refused with a sentence of their own', () => {
   assert.deepEqual(issues([variable('a'), variable('b'), variable('a')]), [
     {
@@ -145,18 +90,6 @@ test('the rules over the whole list are refused with a sentence of their own', (
   assert.deepEqual(issues([fix('a', 500), fix('b', 500), variable('c')]), [
     { path: '', message: 'The weights of fix variants must add up to less than 1000, not to 1000.' },
   ]);
-});
-
-test('a weight is an integer from 0 to 1000', () => {
-  for (const weight of [-1, 1001, 0.5, '10', null, 1e300]) {
-    const [issue] = issues([{ name: 'a', weight }]);
-    assert.equal(issue?.path, '/0/weight');
-    assert.equal(
-      issue.message,
-      `The field weight must be an integer from 0 to 1000, not ${weight === '10' ? '"10"' : weight}.`,
-    );
-  }
-  assert.equal(issues([{ name: 'a' }])[0]?.message, 'The field weight is required.');
 });
 
 test('a payload of type json must parse and one of type number must be a number', () => {
@@ -177,34 +110,4 @@ test('a payload of type json must parse and one of type number must be a number'
   for (const type of ['csv', 'string']) assert.ok(normaliseVariants(withPayload(type, '{ , not json')).ok);
   assert.equal(issues(withPayload('xml', ''))[0]?.path, '/0/payload/type');
   assert.equal(issues(withPayload('string', 5))[0]?.path, '/0/payload/value');
-});
-
-test('what is no list of variants is refused where it is wrong', () => {
-  const cases: [list: unknown, path: string][] = [
-    [{}, ''],
-    [null, ''],
-    ['a', ''],
-    [[null], '/0'],
-    [['a'], '/0'],
-    [[{ name: '', weight: 0 }], '/0/name'],
-    [[{ name: 'a', weight: 0, weightType: 'fixed' }], '/0/weightType'],
-    [[{ name: 'a', weight: 0, stickiness: '' }], '/0/stickiness'],
-    [[{ name: 'a', weight: 0, overrides: [{ contextName: 'x' }] }], '/0/overrides/0/values'],
-    [[{ name: 'a', weight: 0, overrides: [{ contextName: 'x', values: [1] }] }], '/0/overrides/0/values/0'],
-  ];
-  for (const [list, path] of cases) {
-    assert.deepEqual(
-      issues(list).map((issue) => issue.path),
-      [path],
-    );
-  }
-});
-
-test('strategy variants obey the same rules and need a stickiness', () => {
-  const check = (list: unknown) => issuesOf(v.safeParse(StrategyVariantListSchema, list).issues ?? []);
-  assert.deepEqual(check([{ ...variable('a'), stickiness: 'userId' }]), []);
-  assert.deepEqual(check([variable('a')]), [
-    { path: '/0/stickiness', message: 'The field stickiness is required.' },
-  ]);
-  assert.equal(check([{ ...fix('a', 10), stickiness: 'default' }]).length, 1);
 });

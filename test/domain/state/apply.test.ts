@@ -33,14 +33,6 @@ const created = (name: string): DomainEvent => {
   return { type: 'feature-created', ...aboutFlag(data), data, preData: null };
 };
 
-const VARIANT = {
-  name: 'v',
-  weight: 1000,
-  weightType: 'variable',
-  stickiness: 'default',
-  overrides: [],
-} as const;
-
 /** A state with the flags `f` and `other`, whose newest event has the id 100. */
 function stateWithFlags() {
   const state = new TestWorld();
@@ -95,62 +87,6 @@ describe('applying an event', () => {
     const id = run(enabled);
     assert.deepEqual([record('f').revision, project().revision], [id, id]);
     assert.equal(record('other').revision, before);
-  });
-
-  it('takes the time of an archiving from the event, not from a clock', () => {
-    const { record, run } = stateWithFlags();
-    run({ type: 'feature-archived', ...aboutFlag(HOME), data: null, preData: null });
-    assert.equal(record('f').flag.archivedAt, AT);
-    run({ type: 'feature-revived', ...aboutFlag(HOME), data: null, preData: null });
-    assert.equal(record('f').flag.archivedAt, null);
-  });
-
-  it('gives variants to all environments of the project, or to the one that is named', () => {
-    const { record, run } = stateWithFlags();
-    const change = { data: { variants: [VARIANT] }, preData: { variants: [] } };
-    run({
-      type: 'feature-environment-variants-updated',
-      ...aboutFlagEnvironment(HOME, 'production'),
-      ...change,
-    });
-    const variantsIn = () =>
-      Object.fromEntries(record('f').flag.environments.map(({ name, variants }) => [name, variants.length]));
-    assert.deepEqual(variantsIn(), { production: 1 });
-    run({ type: 'feature-variants-updated', ...aboutFlag(HOME), ...change });
-    assert.deepEqual(variantsIn(), { production: 1, development: 1 });
-  });
-
-  it('keeps parent and child in step', () => {
-    const { record, run } = stateWithFlags();
-    const dependency = { feature: 'other', enabled: true, variants: [] };
-    run({ type: 'feature-dependency-added', ...aboutFlag(HOME), data: dependency, preData: null });
-    assert.deepEqual([record('f').flag.dependencies, record('other').flag.children], [[dependency], ['f']]);
-    run({
-      type: 'feature-dependencies-removed',
-      ...aboutFlag(HOME),
-      data: null,
-      preData: { dependencies: [dependency] },
-    });
-    assert.deepEqual([record('f').flag.dependencies, record('other').flag.children], [[], []]);
-  });
-
-  it('takes from every flag what it had in an environment that its project gives up', () => {
-    const { record, run } = stateWithFlags();
-    run(enabled);
-    const scope = { project: 'default', featureName: null, environment: 'production' } as const;
-    run({ type: 'project-environment-removed', ...scope, data: null, preData: null });
-    assert.deepEqual(record('f').flag.environments, []);
-  });
-
-  it('frees the name of a flag that is deleted, and those of the flags of a deleted project', () => {
-    const { world, run } = stateWithFlags();
-    const preData = (created('f') as { data: FlagData }).data;
-    run({ type: 'feature-deleted', ...aboutFlag(HOME), data: null, preData });
-    assert.deepEqual([...world.directory.flagProjects], [['other', 'default']]);
-    const settings = world.projects.get('default')?.settings;
-    assert(settings !== undefined);
-    run({ type: 'project-deleted', ...inProject('default'), data: null, preData: settings });
-    assert.equal(world.directory.flagProjects.size, 0);
   });
 
   it('throws on events that do not fit the state', () => {

@@ -369,6 +369,7 @@ const BROKEN: readonly (readonly [object, string])[] = [
   [{ sortOrder: '1' }, '/sortOrder'],
   [{ sortOrder: null }, '/sortOrder'],
   [{ constraints: {} }, '/constraints'],
+  [{ constraints: null }, '/constraints'],
   [constraint({}), '/constraints/0/operator'],
   [constraint({ operator: 'EQUALS' }), '/constraints/0/operator'],
   [constraint({ operator: 'IN' }), '/constraints/0/values'],

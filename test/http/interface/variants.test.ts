@@ -35,7 +35,7 @@ describeInterface('variants', (server) => {
       overrides: [{ contextName: 'userId', values: ['1', '2'] }],
     };
     const { response, events } = await recording(server(), () =>
-      put('varied', [sent, { name: 'a', weight: 1 }]),
+      put('varied', [sent, { name: 'a', weight: 1, unknown: 1 }]),
     );
     const variants = [
       { ...sent, weight: 500 },
@@ -121,6 +121,7 @@ describeInterface('variants', (server) => {
       [[variable('a', { weight: '1' })], '/body/0/weight'],
       [[variable('a', { weightType: 'fixed' })], '/body/0/weightType'],
       [[variable('a', { stickiness: 5 })], '/body/0/stickiness'],
+      [[variable('a', { stickiness: '' })], '/body/0/stickiness'],
       [[variable('a'), variable('a')], '/body/1/name'],
       [[fix('a', 10)], '/body'],
       [[variable('a'), fix('b', 1000)], '/body'],
