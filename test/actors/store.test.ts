@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { snapshotSections, stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
-import { createFlag, FOLDER, openTestEngine, START_AT, settle, type TestEngine } from '../support/engine.ts';
+import { createFlag, FOLDER, openTestEngine, type TestEngine } from '../support/engine.ts';
 
 const SEGMENT = `${FOLDER}/journal/00000000000000000001.journal`;
 
@@ -19,22 +19,6 @@ async function takeSnapshot({ manual, store }: TestEngine): Promise<string> {
 }
 
 describe('a store', () => {
-  it('comes back after a clean stop from its snapshot alone, with the same ids and times', async () => {
-    const first = await openTestEngine();
-    first.manual.nowMs += 1234;
-    await first.execute(createFlag('f'));
-    first.manual.runFreely();
-    await first.store.close();
-    const { engine } = first.store;
-    const second = await openTestEngine({ disk: first.disk });
-    assert.equal(second.store.recovery.replayedEvents, 0);
-    assert.equal(stateHash(second.store.engine.world), stateHash(engine.world));
-    assert.deepEqual(
-      [second.store.engine.lastId, second.store.engine.lastAt],
-      [engine.lastId, START_AT + 1234],
-    );
-  });
-
   it('goes on counting and never goes back in time after a restart, though the clock did', async () => {
     const first = await openTestEngine();
     first.manual.nowMs += 5000;
@@ -48,21 +32,6 @@ describe('a store', () => {
       engine.world.projects.get('default')?.flags.get('g')?.flag.createdAt,
       '2024-05-01T00:00:05.000Z',
     );
-  });
-
-  it('has after a crash what was answered, and the events of all of it', async () => {
-    const first = await openTestEngine();
-    await first.execute(createFlag('answered'));
-    first.gate.close();
-    const open = first.submit(createFlag('unanswered'));
-    first.manual.runTurns();
-    await settle();
-    assert.equal(open.outcome, null);
-    const second = await openTestEngine({ disk: first.disk.crash() });
-    const { engine } = second.store;
-    assert(engine.world.projects.get('default')?.flags.has('answered'));
-    const page = await engine.eventLog.search({ limit: 100, offset: 0 }, engine.durableId);
-    assert.equal(page.totalEvents, engine.lastId);
   });
 
   it('reads the snapshot once at a start, and the journal once to verify it and once for state and index', async () => {
@@ -85,19 +54,6 @@ describe('a store', () => {
     const read = disk.bytesRead.get(SEGMENT) ?? 0;
     const tail = whole - before;
     assert(read >= 2 * whole && read < 2 * whole + 1.5 * tail, `${read} bytes read of ${whole} and ${tail}`);
-  });
-
-  it('finds after a restart all events, from before the snapshot and after it', async () => {
-    const first = await openTestEngine();
-    await createFlags(first, 0, 5);
-    await takeSnapshot(first);
-    await createFlags(first, 5, 10);
-    const search = { project: 'default', type: 'feature-created', limit: 100, offset: 0 };
-    const { engine } = first.store;
-    const before = await engine.eventLog.search(search, engine.durableId);
-    assert.equal(before.totalEvents, 10);
-    const second = (await openTestEngine({ disk: first.disk.crash() })).store.engine;
-    assert.deepEqual(await second.eventLog.search(search, second.durableId), before);
   });
 
   it('is durable in all that a recovery shows, before anybody can ask', async () => {

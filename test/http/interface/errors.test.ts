@@ -1,4 +1,4 @@
-/** Rules for every endpoint: the order of checks, errors, credentials, rights, encodings, HEAD, prefixes. */
+/** Rules for every endpoint: the order of checks, errors, credentials, encodings, HEAD, prefixes. */
 import assert from 'node:assert/strict';
 import { get as httpGet } from 'node:http';
 import { after, before, describe, it } from 'node:test';
@@ -6,8 +6,6 @@ import { refuseForeignHost } from '../../../src/http/serving/caller-check.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import '../../support/check-responses.ts';
 import {
-  addClientToken,
-  addProject,
   addStrategy,
   addUser,
   archive,
@@ -63,12 +61,6 @@ const endpoints = (
 /** About things that do not exist. */
 const ENDPOINTS = endpoints('/projects/p/features/f', 'e', '00000000-0000-4000-8000-000000000000', 999);
 
-const READS = ENDPOINTS.filter(([method, path]) => method === 'GET' || path === '/events/search');
-const PROJECT_ADMIN = ENDPOINTS.filter(([, path]) => path.includes('/roles/'));
-const FLAG_WRITES = ENDPOINTS.filter(
-  ([method, path]) => method !== 'GET' && path.startsWith('/projects/') && !path.includes('/roles/'),
-);
-
 describeInterface('errors', (server) => {
   it('every endpoint refuses a caller without a valid token, before it looks at anything else', async () => {
     const expired = await addUser(server(), 1, { expiresAt: '2024-01-01T00:00:00.000Z' });
@@ -84,13 +76,6 @@ describeInterface('errors', (server) => {
       [...responses],
       ['The token in the header Authorization is unknown, revoked or expired.'],
     );
-  });
-
-  it('every endpoint refuses a client token before it looks for what the path names', async () => {
-    const token = await addClientToken(server());
-    for (const [method, path, body] of ENDPOINTS) {
-      await refused(server(), 403, 'NoAccessError', { method, path, body, token });
-    }
   });
 
   it('every endpoint looks for what the path names before it looks at the body', async () => {
@@ -265,52 +250,6 @@ describeInterface('errors', (server) => {
       ids.add((await server().call('GET', '/projects/nowhere')).body.id);
     }
     assert.equal(ids.size, 5);
-  });
-});
-
-describeInterface('rights', (server) => {
-  /** Whether the caller got past the check of rights. */
-  const allowed = async (token: string, [method, path, body]: Endpoint): Promise<boolean> =>
-    (await server().call(method, path, body, { token })).status !== 403;
-
-  async function expectRights(token: string, expected: readonly Endpoint[]): Promise<void> {
-    for (const endpoint of ENDPOINTS) {
-      const may = await allowed(token, endpoint);
-      assert.equal(may, expected.includes(endpoint), `${endpoint[0]} ${endpoint[1]}`);
-    }
-  }
-
-  it('a root role allows what it says in every project', async () => {
-    const rights = {
-      1: ENDPOINTS,
-      2: [...READS, ...FLAG_WRITES],
-      3: READS,
-      4: [...READS, ...FLAG_WRITES, ...PROJECT_ADMIN],
-      5: [...READS, ...FLAG_WRITES],
-    };
-    for (const [role, expected] of Object.entries(rights)) {
-      const { token } = await addUser(server(), Number(role));
-      await expectRights(token, expected);
-    }
-  });
-
-  it('a role in a project allows what it says there, and nothing elsewhere', async () => {
-    await addProject(server(), 'p');
-    await addProject(server(), 'q');
-    for (const [role, expected] of [
-      [4, [...READS, ...FLAG_WRITES, ...PROJECT_ADMIN]],
-      [5, [...READS, ...FLAG_WRITES]],
-    ] as const) {
-      const { id, token } = await addUser(server(), 3);
-      await server().call('POST', `/projects/p/users/${id}/roles/${role}`);
-      await expectRights(token, expected);
-      for (const [method, path, body] of [...FLAG_WRITES, ...PROJECT_ADMIN]) {
-        const elsewhere = path.replace('/p/', '/q/');
-        await refused(server(), 403, 'NoAccessError', { method, path: elsewhere, body, token });
-      }
-      await server().call('DELETE', `/projects/p/users/${id}/roles/${role}`);
-      await expectRights(token, READS);
-    }
   });
 });
 

@@ -5,15 +5,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import { aboutFlag } from '../../../src/domain/state/events.ts';
-import {
-  addClientToken,
-  addProject,
-  addUser,
-  archive,
-  FEATURES,
-  makeFlag,
-  refused,
-} from '../../support/interface.ts';
+import { addProject, addUser, archive, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
 describeInterface('profiles', (server) => {
@@ -49,17 +41,6 @@ describeInterface('profiles', (server) => {
     const { token } = await addUser(server(), 4);
     const { body } = await server().call('GET', '/user/profile', undefined, { token });
     assert.deepEqual([body.rootRole.type, body.rootRole.name], ['project', 'Owner']);
-  });
-
-  it('is for every user, and for nobody without a token', async () => {
-    const path = '/user/profile';
-    for (const rootRole of [1, 2, 3, 4, 5]) {
-      const { token } = await addUser(server(), rootRole);
-      assert.equal((await server().call('GET', path, undefined, { token })).status, 200);
-    }
-    await refused(server(), 401, 'AuthenticationRequired', { method: 'GET', path, token: null });
-    const token = await addClientToken(server());
-    await refused(server(), 403, 'NoAccessError', { method: 'GET', path, token });
   });
 });
 

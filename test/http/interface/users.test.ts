@@ -152,15 +152,4 @@ describeInterface('users', (server) => {
       await refused(server(), 404, 'NotFoundError', call);
     }
   });
-
-  it('is for administrators only', async () => {
-    const { id } = await addUser(server(), 3);
-    for (const rootRole of [2, 3, 4, 5]) {
-      const { token } = await addUser(server(), rootRole);
-      const call = { method: 'PUT', path: `/user-admin/${id}`, body: { name: 'x' }, token };
-      await refused(server(), 403, 'NoAccessError', call);
-    }
-    const { token } = await addUser(server(), 1);
-    assert.equal((await server().call('PUT', `/user-admin/${id}`, { name: 'x' }, { token })).status, 200);
-  });
 });
