@@ -1,5 +1,5 @@
 /**
- * A moment of a data folder, as operators name it (docs/operating-commands.md#moments): an event id means the state
+ * A moment of a data folder, as operators name it (docs/operating-commands.md#points-in-time): an event id means the state
  * right after that event, and a time the state right after the last event before it.
  */
 import { dataFolder } from '../persistence/disk/data-folder.ts';
