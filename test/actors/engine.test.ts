@@ -11,6 +11,7 @@ import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
+import { DEFAULT_STRATEGY } from '../support/test-world.ts';
 
 const refusalOf = ({ outcome }: Submitted): string | null =>
   outcome?.kind === 'refusal' ? outcome.refusal.name : null;
@@ -20,15 +21,7 @@ const strategy = (values: unknown): Command => ({
   project: 'default',
   flag: 'f',
   environment: 'development',
-  strategy: {
-    name: 'default',
-    title: null,
-    disabled: false,
-    constraints: [],
-    parameters: { values },
-    variants: [],
-    segments: [],
-  },
+  strategy: { ...DEFAULT_STRATEGY, parameters: { values } },
 });
 
 describe('the engine', () => {

@@ -17,7 +17,7 @@ import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { exportState, planImport, sourceOf } from '../support/documents/state-document.ts';
 import { eventsOf } from '../support/event-page.ts';
 import { temporaryFolder } from '../support/server.ts';
-import { TestWorld } from '../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../support/test-world.ts';
 
 const folders: string[] = [];
 after(() => {
@@ -58,12 +58,9 @@ async function withEmptyStore<T>(use: (store: Store) => Promise<T>): Promise<T> 
 const segment = { name: '', description: null, project: null, constraints: [] };
 
 const strategy: StrategyInput = {
+  ...DEFAULT_STRATEGY,
   name: 'flexibleRollout',
-  title: null,
-  disabled: false,
-  constraints: [],
   parameters: { rollout: 50, constructor: 'kept', nested: { list: [1, null, 'x'] } },
-  variants: [],
   segments: [1, 2],
 };
 const variant = (name: string, weight: number) =>

@@ -15,6 +15,12 @@ const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
 /** An API token: its commands make nobody an Owner. */
 export const TOKEN_ACTOR: Actor = { name: 'token', userId: -42 };
 
+/** A strategy as a command has it, for everybody. */
+export const DEFAULT_STRATEGY = {
+  ...{ name: 'default', title: null, disabled: false, parameters: {} },
+  ...{ constraints: [], variants: [], segments: [] },
+} as const;
+
 export class TestWorld {
   /** The state as it is at each moment. */
   readonly world: World = new CurrentWorld(() => this.root);

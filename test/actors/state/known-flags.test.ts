@@ -5,6 +5,7 @@ import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../../support/engine.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { DEFAULT_STRATEGY } from '../../support/test-world.ts';
 
 async function execute(engine: TestEngine, ...commands: readonly Command[]): Promise<void> {
   for (const command of commands) assert.equal((await engine.execute(command)).kind, 'response');
@@ -17,16 +18,6 @@ async function taken({ store, manual }: TestEngine): Promise<number | undefined>
   manual.holdTurns();
   return snapshot?.recordsTakenOver;
 }
-
-const STRATEGY = {
-  name: 'default',
-  title: null,
-  disabled: false,
-  constraints: [],
-  parameters: {},
-  variants: [],
-  segments: [],
-};
 
 const open = (disk?: MemoryFileSystem): Promise<TestEngine> =>
   openTestEngine({ audited: true, ...(disk && { disk }) });
@@ -76,7 +67,7 @@ describe('a snapshot behind another', () => {
       [
         { type: 'create-environment', name: 'other', fields: { type: 'test' } },
         { type: 'add-project-environment', project: 'default', environment: 'other' },
-        { type: 'add-strategy', ...inOther, strategy: STRATEGY },
+        { type: 'add-strategy', ...inOther, strategy: DEFAULT_STRATEGY },
       ],
       [{ type: 'switch-environment', ...inOther, enabled: true }],
       [{ type: 'switch-environment', ...inOther, enabled: false }],

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { PART_SIZE_MIN, SharedParts } from '../../../src/actors/state/shared-values.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
+import { DEFAULT_STRATEGY } from '../../support/test-world.ts';
 
 const OF = { project: 'default', flag: 'original' } as const;
 const variants: readonly Variant[] = [
@@ -16,14 +17,7 @@ const parameters = { text: 'y'.repeat(PART_SIZE_MIN) };
 
 async function withClone(): Promise<TestEngine> {
   const engine = await openTestEngine();
-  const strategy = {
-    name: 'default',
-    title: null,
-    disabled: false,
-    constraints: [],
-    parameters,
-    segments: [],
-  };
+  const strategy = { ...DEFAULT_STRATEGY, parameters };
   for (const command of [
     createFlag('original'),
     { type: 'set-variants', ...OF, environment: null, variants },

@@ -3,17 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { draftOf, emptyWorld, type World } from '../../../src/domain/state/world.ts';
-import { TestWorld } from '../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
-const STRATEGY = {
-  name: 'default',
-  title: null,
-  disabled: false,
-  constraints: [],
-  parameters: { b: 1, a: 2 },
-  variants: [],
-  segments: [],
-};
+const STRATEGY = { ...DEFAULT_STRATEGY, parameters: { b: 1, a: 2 } };
 
 /** A state with something in every section that commands can fill. */
 function filledWorld(): World {

@@ -5,7 +5,7 @@ import { FLAG_ENVIRONMENTS_MAX } from '../../../src/domain/decide/archive-comman
 import { FLAGS_DELETED_WITH_PROJECT_MAX } from '../../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../../src/domain/decide/tag-commands.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { TestWorld } from '../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `flag-${at}`);
 
@@ -41,8 +41,7 @@ describe('changes of the tags of many flags', () => {
 });
 
 const STRATEGY = {
-  ...{ name: 'default', title: null, disabled: false, constraints: [], parameters: {} },
-  ...{ variants: [], segments: [] },
+  ...DEFAULT_STRATEGY,
 };
 
 describe('many flags of many environments', () => {

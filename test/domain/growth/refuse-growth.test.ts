@@ -12,7 +12,7 @@ import {
 import type { Strategy } from '../../../src/domain/flags/strategy.ts';
 import { aboutFlagEnvironment, type DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { TestWorld } from '../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
 const OF = { project: 'default', flag: 'f' } as const;
 const IN = { ...OF, environment: 'development' } as const;
@@ -35,8 +35,7 @@ const variants = (count: number) =>
   }));
 
 const input = (fields: object = {}) => ({
-  ...{ name: 'default', title: null, disabled: false, constraints: [], parameters: {} },
-  ...{ variants: [], segments: [] },
+  ...DEFAULT_STRATEGY,
   ...fields,
 });
 

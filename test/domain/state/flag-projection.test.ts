@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
 import { Projection } from '../../../src/domain/value/projection.ts';
-import { TestWorld } from '../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
 function worldWith(...names: readonly string[]) {
   const test = new TestWorld();
@@ -46,15 +46,7 @@ describe('projections of flags', () => {
       project: 'default',
       flag: 'other',
       environment: 'development',
-      strategy: {
-        name: 'default',
-        title: null,
-        disabled: false,
-        constraints: [],
-        parameters: {},
-        variants: [],
-        segments: [],
-      },
+      strategy: DEFAULT_STRATEGY,
     });
     assert.deepEqual(kept(), ['parent', 'child']);
     keep();

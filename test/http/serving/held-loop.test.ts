@@ -12,7 +12,7 @@ import { describeInterface } from '../../../src/http/description/document.ts';
 import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 import { SURFACES } from '../../support/surfaces.ts';
-import { TestWorld } from '../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
 const FLAGS = 5_000;
 
@@ -125,17 +125,7 @@ class Counted {
   }
 }
 
-const STRATEGY = {
-  ...{
-    name: 'default',
-    title: null,
-    disabled: true,
-    constraints: [],
-    parameters: {},
-    variants: [],
-    segments: [],
-  },
-};
+const STRATEGY = { ...DEFAULT_STRATEGY, disabled: true };
 
 const tokenFor = ({ surface, pattern }: DescribedRoute): string => {
   if (surface.isForPages === true) return FRONTEND_TOKEN;

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { clientFlagJson, clientFlagView } from '../../../../src/addons/sdk/flag-view.ts';
 import type { Flag, FlagEnvironment } from '../../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../../src/domain/flags/strategy.ts';
+import { DEFAULT_STRATEGY } from '../../../support/test-world.ts';
 
 const CONSTRAINT = {
   contextName: 'userId',
@@ -16,14 +17,8 @@ const CONSTRAINT = {
 const SEGMENT = { id: 1, name: 'ours', constraints: [CONSTRAINT] };
 
 const strategy = (fields: Partial<Strategy> = {}): Strategy => ({
+  ...DEFAULT_STRATEGY,
   id: 'one',
-  name: 'default',
-  title: null,
-  disabled: false,
-  constraints: [],
-  parameters: {},
-  variants: [],
-  segments: [],
   sortOrder: 0,
   ...fields,
 });

@@ -10,7 +10,7 @@ import { isRefusal } from '../../../../src/domain/state/refusal.ts';
 import { SDK_DOCUMENT_BYTES_MAX, ServedBytes } from '../../../../src/domain/state/served-bytes.ts';
 import type { World } from '../../../../src/domain/state/world.ts';
 import { commandRuns, commandsOn } from '../../../support/random-commands.ts';
-import { TestWorld } from '../../../support/test-world.ts';
+import { DEFAULT_STRATEGY, TestWorld } from '../../../support/test-world.ts';
 
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
@@ -21,8 +21,7 @@ const create = (name: string, description = '') =>
   ({ type: 'create-flag', project: 'default', name, metadata: { description } }) as const;
 
 const strategy = (fields: object = {}) => ({
-  ...{ name: 'default', title: null, disabled: false, constraints: [], parameters: {} },
-  ...{ variants: [], segments: [] },
+  ...DEFAULT_STRATEGY,
   ...fields,
 });
 
