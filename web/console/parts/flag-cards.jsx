@@ -169,7 +169,7 @@ export function LifeCard({ flag, may }) {
           <li key={one.stage}>
             {`${STAGES[one.stage]}${one.status === undefined ? '' : `, ${one.status}`} `}
             <span class="muted">
-              <TimeAgo iso={one.enteredStageAt} prefix="since " />
+              <TimeAgo iso={one.enteredStageAt} />
             </span>
           </li>
         ))}
