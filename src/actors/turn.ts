@@ -79,23 +79,22 @@ function countAtOnce(heldMs: number): void {
 }
 
 /** Takes the steps in turns, and resolves with what they return. Rejects once the requester's signal is aborted. */
-export async function inTurns<T>(steps: Steps<T>, requester: Partial<Requester> = {}): Promise<T> {
-  for (let turns = 0; ; turns += 1) {
-    const turn = nextTurn(turns);
-    if (turn !== undefined) await turn;
-    requester.signal?.throwIfAborted();
-    const end = run(steps, turnMs, requester.charge);
-    if (end !== null) return end.value;
-  }
+export function inTurns<T>(steps: Steps<T>, requester: Partial<Requester> = {}): Promise<T> {
+  return takeTurns(steps, requester, turnMs);
 }
 
 /** Runs steps in brief turns, none of them in this round of the event loop. */
-export async function inBriefTurns<T>(steps: Steps<T>, requester: Partial<Requester> = {}): Promise<T> {
+export function inBriefTurns<T>(steps: Steps<T>, requester: Partial<Requester> = {}): Promise<T> {
+  if (!isTaken) take();
+  return takeTurns(steps, requester, Math.min(turnMs, BRIEF_TURN_MS));
+}
+
+async function takeTurns<T>(steps: Steps<T>, { signal, charge }: Partial<Requester>, ms: number): Promise<T> {
   for (let turns = 0; ; turns += 1) {
-    if (!isTaken) take();
-    await turnBehindOthers(turns);
-    requester.signal?.throwIfAborted();
-    const end = run(steps, Math.min(turnMs, BRIEF_TURN_MS), requester.charge);
+    const turn = nextTurn(turns);
+    if (turn !== undefined) await turn;
+    signal?.throwIfAborted();
+    const end = run(steps, ms, charge);
     if (end !== null) return end.value;
   }
 }

@@ -47,10 +47,10 @@ export class References {
       return this;
     const [gone, come] = exchangedStrategies(before, after);
     if (gone.length + come.length === 0) return this;
-    const exchanged = new Map([...referencesOf(gone), ...referencesOf(come)]);
-    const [oldUse, freshUse] = [lookUpIn(before, exchanged.size), lookUpIn(after, exchanged.size)];
+    const references = new Map([...referencesOf(gone), ...referencesOf(come)]);
+    const [oldUse, freshUse] = [lookUpIn(before, references.size), lookUpIn(after, references.size)];
     const next = this.#copy();
-    for (const [key, one] of exchanged) {
+    for (const [key, one] of references) {
       const [old, fresh] = [oldUse(key, one), freshUse(key, one)];
       if (old.length === fresh.length && old.every((name, at) => name === fresh[at])) continue;
       if (old.length > 0) next.#use(before!.project, { key, environments: old, count: -1 }, edit);
