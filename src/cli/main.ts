@@ -40,6 +40,7 @@ export async function runCommands(
   const context: CommandContext = {
     terminal,
     fs: realFileSystem,
+    copies: Object.assign({}, ...ADDONS.map(({ copies }) => copies)),
     historyFiles: () => {
       const surroundings = { fs: realFileSystem, env: terminal.env };
       return Promise.all(ADDONS.flatMap(({ historyFiles }) => historyFiles?.(surroundings) ?? []));

@@ -17,11 +17,10 @@ import type { Surface } from '../http/serving/surface.ts';
 import type { HandedOn, TransportRequest } from '../http/transport/transport.ts';
 import type { HistoryFiles } from '../operations/history-files.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { Log } from '../process/log.ts';
 import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
-import type { AddCommand, CommandContext } from './command.ts';
+import type { AddCommand, WithCopy } from './command.ts';
 
 export interface Addon {
   /** Its folder. */
@@ -42,13 +41,6 @@ export interface Addon {
   /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
   readonly configure?: (setup: Setup) => Promise<ConfiguredAddon | null>;
 }
-
-/** Opens a copy of what is in the data folder, for as long as `use` takes. */
-export type WithCopy = (
-  context: CommandContext,
-  folder: string,
-  use: (copy: FrameSource) => Promise<void>,
-) => Promise<void>;
 
 /** The settings of a server, and those of the core among them that add-ons need. */
 export interface Setup {

@@ -6,6 +6,7 @@ import type { HistoryFiles } from '../operations/history-files.ts';
 import { type Moment, parseMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { ExitCode } from '../process/exit-codes.ts';
 import { dataDirOf } from '../process/settings.ts';
 import { misuse } from './command-failure.ts';
@@ -15,6 +16,8 @@ import type { Terminal } from './terminal.ts';
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly fs: FileSystem;
+  /** Copies that add-ons offer to repairs, by name. */
+  readonly copies: Readonly<Record<string, () => Promise<WithCopy>>>;
   /** Files of add-ons in data folders. */
   historyFiles(): Promise<readonly HistoryFiles[]>;
   monotonicMs(): number;
@@ -23,6 +26,13 @@ export interface CommandContext {
   /** Sets the exit code of a command that succeeded but found something bad. */
   finish(exitCode: ExitCode): void;
 }
+
+/** Opens a copy of what is in the data folder, for as long as `use` takes. */
+export type WithCopy = (
+  context: CommandContext,
+  folder: string,
+  use: (copy: FrameSource) => Promise<void>,
+) => Promise<void>;
 
 export type AddCommand = (program: Command, context: CommandContext) => void;
 

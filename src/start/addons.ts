@@ -26,7 +26,7 @@ export const ADDONS: readonly Addon[] = [
   edge,
   migration,
   audit,
-  repair(() => Object.assign({}, ...ADDONS.map(({ copies }) => copies))),
+  repair,
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

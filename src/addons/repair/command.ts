@@ -1,7 +1,6 @@
 /** `flagstaff repair`: mend a damaged data folder from a copy, or cut it at the damage. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import type { Addon } from '../../host/addon.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -23,9 +22,6 @@ import { checkCopy, folderSource } from './rebuild.ts';
 import { finishRepair, repair } from './repair.ts';
 import { rangeText, type Way, type Ways, waysToRepair } from './ways.ts';
 
-/** The copies that add-ons offer. */
-export type Copies = () => NonNullable<Addon['copies']>;
-
 const SIDES = ['state', 'history'] as const;
 type Side = (typeof SIDES)[number];
 
@@ -36,26 +32,24 @@ interface RepairCommandOptions extends CommonOptions {
   readonly from?: string;
 }
 
-export const addRepair =
-  (copies: Copies): AddCommand =>
-  (program, context) => {
-    withCommonOptions(program.command('repair'))
-      .description('Repair a damaged data folder, so that a server starts on it.')
-      .option(
-        '--from <copy>',
-        'restore lost events from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
-      )
-      .addOption(
-        new Option(
-          '--prefer <what>',
-          'without a copy, cut the journal at the damage, and keep the newest state or the longest history',
-        ).choices(SIDES),
-      )
-      .option('--yes', 'do not ask: keep the newest state, unless --from or --prefer names another way')
-      .option('--dry-run', 'only show what each way keeps')
-      .addHelpText(
-        'after',
-        `
+export const addRepair: AddCommand = (program, context) => {
+  withCommonOptions(program.command('repair'))
+    .description('Repair a damaged data folder, so that a server starts on it.')
+    .option(
+      '--from <copy>',
+      'restore lost events from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
+    )
+    .addOption(
+      new Option(
+        '--prefer <what>',
+        'without a copy, cut the journal at the damage, and keep the newest state or the longest history',
+      ).choices(SIDES),
+    )
+    .option('--yes', 'do not ask: keep the newest state, unless --from or --prefer names another way')
+    .option('--dry-run', 'only show what each way keeps')
+    .addHelpText(
+      'after',
+      `
 It shows what each way keeps, and asks. With --from it takes exactly the lost events from a backup of any age, or from another
 node's folder, proves them by checksums and signatures, and keeps all the rest. Without a copy it cuts the journal at the damage,
 and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder, from which
@@ -66,20 +60,20 @@ Examples:
   flagstaff repair --from /backups/monday
   REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff repair --from archive
   flagstaff repair --prefer history && flagstaff verify --deep`,
-      )
-      .action(async (options: RepairCommandOptions) => {
-        if (options.from !== undefined && options.prefer !== undefined)
-          throw misuse('Give --from or --prefer, not both.');
-        const folder = dataDirectory(context, options);
-        const lock = lockFolder(folder);
-        try {
-          const historyFiles = await context.historyFiles();
-          await new RepairCommand(copies, context, options, { folder, historyFiles }).run();
-        } finally {
-          lock.release();
-        }
-      });
-  };
+    )
+    .action(async (options: RepairCommandOptions) => {
+      if (options.from !== undefined && options.prefer !== undefined)
+        throw misuse('Give --from or --prefer, not both.');
+      const folder = dataDirectory(context, options);
+      const lock = lockFolder(folder);
+      try {
+        const historyFiles = await context.historyFiles();
+        await new RepairCommand(context, options, { folder, historyFiles }).run();
+      } finally {
+        lock.release();
+      }
+    });
+};
 
 interface Choice {
   readonly way: Way;
@@ -90,19 +84,16 @@ interface Choice {
 }
 
 class RepairCommand {
-  readonly #copies: Copies;
   readonly #context: CommandContext;
   readonly #options: RepairCommandOptions;
   readonly #folder: string;
   readonly #historyFiles: readonly HistoryFiles[];
 
   constructor(
-    copies: Copies,
     context: CommandContext,
     options: RepairCommandOptions,
     { folder, historyFiles }: { readonly folder: string; readonly historyFiles: readonly HistoryFiles[] },
   ) {
-    this.#copies = copies;
     this.#context = context;
     this.#options = options;
     this.#folder = folder;
@@ -135,7 +126,7 @@ class RepairCommand {
     const choice = from ?? this.#options.prefer ?? (await this.#ask(table));
     if (from === undefined && isSide(choice)) return this.#cut(verified, ways[choice]);
     const use = (copy: FrameSource): Promise<void> => this.#takeFrom(copy, verified, ways);
-    const named = this.#copies()[choice];
+    const named = this.#context.copies[choice];
     if (named !== undefined) return (await named())(this.#context, folder, use);
     const copy = resolve(choice);
     if (await fs.exists(copy)) return use(folderSource(fs, copy));

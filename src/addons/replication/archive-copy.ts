@@ -1,6 +1,6 @@
 /** The archive of the cluster, as a copy from which a repair takes what is lost. */
 
-import type { WithCopy } from '../../host/addon.ts';
+import type { WithCopy } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
 import { readLogHistory } from '../../persistence/journal/log-history.ts';
 import { EXIT } from '../../process/exit-codes.ts';
