@@ -34,7 +34,7 @@ import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
-import { Undecided } from './undecided.ts';
+import { Uncommitted } from './uncommitted.ts';
 import { WriteAllowances } from './write-allowances.ts';
 
 /**
@@ -64,8 +64,8 @@ export interface EngineOptions extends RecorderOptions, DeciderOptions {
   /** Told what a listener of the change feed threw: its own fault, which stops nothing. */
   onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
-  /** True in a cluster: it may be long until a change is decided, and the state is shown without it until then. */
-  readonly showsDecidedOnly?: boolean;
+  /** True in a cluster: it may be long until a change is committed, and the state is shown without it until then. */
+  readonly showsCommittedOnly?: boolean;
   /** Goes through state, mailboxes and waiters after each turn; for the simulation. */
   readonly audited?: boolean;
 }
@@ -95,7 +95,7 @@ export class Engine {
   readonly #recorder: ChangeRecorder;
   readonly #decider: CommandDecider;
   /** Null for a server that stands alone: its disk decides within milliseconds. */
-  readonly #undecided: Undecided | null;
+  readonly #uncommitted: Uncommitted | null;
   /** The start of the running turn, which all of its commands share; null between turns. */
   #turnTime: TurnTime | null = null;
   /** The end of the last command of the running turn, where the next one begins; milliseconds, monotonic. */
@@ -121,8 +121,10 @@ export class Engine {
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#recorder = new ChangeRecorder(options, this.feed);
     this.#decider = new CommandDecider(options, this.#recorder, this.#encoder);
-    this.#undecided =
-      options.showsDecidedOnly === true ? new Undecided({ world: options.world, at: options.lastAt }) : null;
+    this.#uncommitted =
+      options.showsCommittedOnly === true
+        ? new Uncommitted({ world: options.world, at: options.lastAt })
+        : null;
     this.#scheduler = new Scheduler({
       run: (_actor, item) => this.#run(item),
       canRun: () => this.#hasRoom || this.#decider.refusesAll,
@@ -145,18 +147,20 @@ export class Engine {
   }
 
   /** The decided state where that is all that is shown now: commands see all of it. */
-  get #decided(): Undecided['decided'] | null {
-    const undecided = this.#undecided;
-    return undecided === null || undecided.isEmpty || this.#turnTime !== null ? null : undecided.decided;
+  get #committed(): Uncommitted['committed'] | null {
+    const uncommitted = this.#uncommitted;
+    return uncommitted === null || uncommitted.isEmpty || this.#turnTime !== null
+      ? null
+      : uncommitted.committed;
   }
 
   get #shown(): World {
-    return this.#decided?.world ?? this.#recorder.world;
+    return this.#committed?.world ?? this.#recorder.world;
   }
 
   /** Id of the newest event that the state has, durable or not. */
   get lastId(): number {
-    return this.#decided === null ? this.journal.appendedId : this.journal.durableId;
+    return this.#committed === null ? this.journal.appendedId : this.journal.durableId;
   }
 
   get durableId(): number {
@@ -165,12 +169,12 @@ export class Engine {
 
   /** The time of that event. */
   get lastAt(): number {
-    return this.#decided?.at ?? this.#recorder.lastAt;
+    return this.#committed?.at ?? this.#recorder.lastAt;
   }
 
   /** The checksum of its frame: what a snapshot of this moment has to carry. */
   get lastChain(): number {
-    return this.#decided === null ? this.journal.appendedChain : this.journal.durableChain;
+    return this.#committed === null ? this.journal.appendedChain : this.journal.durableChain;
   }
 
   get queuedCount(): number {
@@ -217,7 +221,7 @@ export class Engine {
     const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
     this.#recorder.apply(change, new Date(at).toISOString(), { isOwn: true });
     this.#recorder.append(change, undefined, ownBody(payload));
-    this.#noteUndecided(change);
+    this.#noteUncommitted(change);
     this.journal.commit();
     const { appendedId } = this.journal;
     return new Promise((resolve) => this.whenDurable(appendedId, resolve));
@@ -241,7 +245,7 @@ export class Engine {
     }
     this.#recorder.apply(change, new Date(change.at).toISOString(), { isOwn: false, rules });
     this.#recorder.append(change, response as RememberedResponse | undefined, body);
-    this.#undecided?.follow({ world: this.#recorder.world, at: change.at });
+    this.#uncommitted?.follow({ world: this.#recorder.world, at: change.at });
     this.journal.commit();
   }
 
@@ -274,7 +278,7 @@ export class Engine {
 
   /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
   durable(id: number): void {
-    this.#undecided?.decide(id);
+    this.#uncommitted?.commit(id);
     assert(id === this.durableId && id <= this.lastId, 'the journal tells of all that is on disk');
     this.feed.advance(id);
     assert(this.feed.durableId === id, 'the feed has told of all that is on disk');
@@ -342,13 +346,13 @@ export class Engine {
     const response = rememberable(submission.retry, outcome);
     const complete = response === undefined ? payload : this.#encoder.addResponse(response);
     this.#recorder.append(change, response, ownBody(complete));
-    this.#noteUndecided(change);
+    this.#noteUncommitted(change);
     this.writeAllowances.charge(submission.actor, events.length, complete.length);
     this.#finish(submission, outcome, MAY_HAVE_HAPPENED);
   }
 
-  #noteUndecided(change: Change): void {
-    this.#undecided?.add({ lastId: lastEventId(change), at: change.at, world: this.#recorder.world });
+  #noteUncommitted(change: Change): void {
+    this.#uncommitted?.add({ lastId: lastEventId(change), at: change.at, world: this.#recorder.world });
   }
 
   #respond(submission: Submission<unknown>, events: readonly DomainEvent[]): Outcome<unknown> {

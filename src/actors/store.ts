@@ -201,7 +201,7 @@ function openEngine(
     // Operators: report it with the log line
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
     ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audited', 'refusalToDecide'),
-    showsDecidedOnly: options.commitLog !== undefined,
+    showsCommittedOnly: options.commitLog !== undefined,
   });
   const bytes = stateBytes(world);
   const warning = memoryWarning(bytes, engine.memoryBudgetBytes);

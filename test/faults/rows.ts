@@ -765,14 +765,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "A majority of the replicated log's servers is down",
     promise:
-      'Every node shows the last decided state, and no read waits; each write hears within 5 seconds whether it may have happened, and is there once or never.',
+      'Every node shows the last committed state, and no read waits; each write hears within 5 seconds whether it may have happened, and is there once or never.',
     tests: [
       ...cluster(
         'keeps no read waiting: every node shows the last decided state',
         'leaves no write without a word',
         'has the write in doubt once when it is back, or never',
       ),
-      ...named('actors/undecided.test.ts')(
+      ...named('actors/uncommitted.test.ts')(
         'shows the decided state before, between and after the turns of any commands',
       ),
     ],

@@ -47,7 +47,7 @@ export interface LifePlan {
   /** Whether the start leaves old history to the check after it, however little there is. */
   readonly defersHistory: boolean;
   /** Whether the state is shown without what is not durable yet, as on a cluster's leader. */
-  readonly showsDecidedOnly: boolean;
+  readonly showsCommittedOnly: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -88,7 +88,7 @@ export function planLife(random: SeededRandom): LifePlan {
     // No choices of their own, which would give every seed another life.
     audited: requests % 2 === 0,
     defersHistory: requests % 3 !== 0,
-    showsDecidedOnly: requests % 5 < 2,
+    showsCommittedOnly: requests % 5 < 2,
   };
 }
 
@@ -119,5 +119,5 @@ export const CALM_LIFE: LifePlan = {
   preallocatedBytes: 4_000,
   audited: true,
   defersHistory: true,
-  showsDecidedOnly: false,
+  showsCommittedOnly: false,
 };

@@ -119,7 +119,7 @@ export class Life implements Service {
       tally.clockJumps += 1;
     }
     if (this.#plan.eventRetentionDays !== null) this.#around.witness.mayMissOldEvents();
-    this.#around.witness.hidesNewest(this.#plan.showsDecidedOnly);
+    this.#around.witness.hidesNewest(this.#plan.showsCommittedOnly);
     if (clockFreezes) this.#time.toggleFrozen();
   }
 
@@ -176,7 +176,7 @@ export class Life implements Service {
       stop: (error) => this.#excuse(error),
       segmentBytes,
       preallocatedBytes,
-      ...(this.#plan.showsDecidedOnly && { commitLog: new LocalCommitLog() }),
+      ...(this.#plan.showsCommittedOnly && { commitLog: new LocalCommitLog() }),
       ...(this.#plan.defersHistory && { deferredBytesMin: 0 }),
       eventsPerSnapshot,
       eventRetentionDays,

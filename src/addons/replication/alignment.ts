@@ -61,7 +61,7 @@ export async function align(log: ReplicatedLog, history: NodeHistory, end: Journ
     );
   }
   const common = await lastCommonPlace({ log, history, end, from, last: extent.last });
-  if (common !== null && common.id >= end.decidedId) {
+  if (common !== null && common.id >= end.committedId) {
     // The log may forget what a node with all events up to that place does not need, so this one must not ask for it.
     const next = await recordBefore(log, { first: from, last: extent.last }, common.id);
     assert(next !== null, 'the place was found in a record from there on');
@@ -73,7 +73,7 @@ export async function align(log: ReplicatedLog, history: NodeHistory, end: Journ
     );
   }
   throw new DisagreementError(
-    `The journal of this node and the replicated log tell different histories: all up to event ${end.decidedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
+    `The journal of this node and the replicated log tell different histories: all up to event ${end.committedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
   );
 }
 

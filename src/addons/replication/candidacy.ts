@@ -75,7 +75,7 @@ export class Candidacy {
     if (!holdOff.isOverBy(eligibility.handicapMs) || !follower.isIdle || logWatch.silentMs > ANSWER_MS_MAX)
       return;
     const { journal } = options.engine;
-    if (!follower.isAtEnd || !journal.writable || journal.undecidedMs > CUT_OFF_MS) return;
+    if (!follower.isAtEnd || !journal.writable || journal.uncommittedMs > CUT_OFF_MS) return;
     if (!role.apply('LEADER_SILENT')) return;
     this.#stoodAtMs = options.clock.monotonic();
     void this.#stand();

@@ -93,7 +93,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
       // Operators: look at `err`
       notes.warn({ err: error }, 'The name of the history could not be written to the data folder'),
     );
-  commitLog.decided(store.engine.lastId);
+  commitLog.committed(store.engine.lastId);
   replica = new Replica({
     ...{ log, history, identity, version, hopKey, reach, commitLog, clock, notes },
     ...{ from: place.from, last: place.last, askedAtMs: place.askedAtMs },
@@ -298,7 +298,7 @@ async function whenReached<S, T>(
 async function readEnd<S>({ fs, folder }: ClusterNodeOptions<S>): Promise<JournalEnd> {
   const end = await readJournalEnd(fs, dataFolder(folder));
   const isAlone = (await readLogHistory(fs, folder))?.decidedBy === 'disk';
-  return isAlone ? { ...end, decidedId: end.places.at(-1)!.id, isAlone } : end;
+  return isAlone ? { ...end, committedId: end.places.at(-1)!.id, isAlone } : end;
 }
 
 /** True for errors that no retry mends: journal and log that differ, and faults of the folder and its disk. */

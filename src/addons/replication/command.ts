@@ -112,7 +112,7 @@ async function init(context: CommandContext, options: CommonOptions): Promise<vo
 }
 
 /** An empty journal. */
-const NOTHING: JournalEnd = { places: [{ id: 0, chain: 0, boundary: null }], decidedId: 0 };
+const NOTHING: JournalEnd = { places: [{ id: 0, chain: 0, boundary: null }], committedId: 0 };
 
 async function republish(context: CommandContext, options: CommonOptions): Promise<void> {
   const config = settingsOf(context);

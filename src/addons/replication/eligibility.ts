@@ -1,7 +1,7 @@
 /**
  * The reasons against this node as the leader, as far as the other nodes show them: a clock that differs from theirs, an address at
- * which none of them reaches it, a version whose changes one of them cannot read. Such a node lets the others go first, and
- * says why. None of this decides whether it may lead: the order of the log does.
+ * which none of them reaches it, a version whose changes one of them cannot read. With a wrong clock a node does not stand; with a
+ * wrong address or a newer version it lets the others go first. It says why. Who leads is decided by the order of the log alone.
  */
 import { OWN_STAMP } from '../../persistence/journal/frame-format.ts';
 import type { Announcement } from './announcement.ts';

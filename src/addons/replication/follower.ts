@@ -233,7 +233,7 @@ export class Follower {
 
   async #apply(frames: readonly DecidedFrame[]): Promise<void> {
     const { engine, commitLog, clock } = this.#options;
-    commitLog.decided(frames.at(-1)?.lastId ?? 0);
+    commitLog.committed(frames.at(-1)?.lastId ?? 0);
     let sliceEndMs = this.#now() + SLICE_MS;
     for (const { body, lastId, previousChain } of frames) {
       if (lastId <= engine.lastId) continue;

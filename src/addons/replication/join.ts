@@ -108,7 +108,7 @@ async function commonPlace(
   };
   while (reached < toId) await tryOne(reader, reached + 1, look);
   const common = end.places.findLast(({ id, chain }) => chains.get(id) === chain) ?? null;
-  return common !== null && common.id >= end.decidedId ? common : null;
+  return common !== null && common.id >= end.committedId ? common : null;
 }
 
 /** `chain`: of the frame before, where the journal has one. */

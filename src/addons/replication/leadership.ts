@@ -2,7 +2,7 @@
  * The leadership of a node: whether it may decide changes, what confirmed that last, and how it ends.
  *
  * It leads by an answer of the log, by its own disk and by its own loop, none of them older than CUT_OFF_MS. Without them it
- * decides nothing and says so, and before long it follows; with undecided changes it ends, unless it hears the other nodes.
+ * decides nothing and says so, and before long it follows; with uncommitted changes it ends, unless it hears the other nodes.
  */
 import assert from 'node:assert/strict';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
@@ -15,7 +15,7 @@ import type { Leadership as LogPlace } from './replicated-commit-log.ts';
 import type { Role } from './role.ts';
 
 /** A change that log and disk have not decided for so long makes a leader ask the others to take over: they may do better. */
-const UNDECIDED_MS = 3_000;
+const UNCOMMITTED_MS = 3_000;
 
 /** After so long a leader gives up. */
 const GIVE_UP_MS = 5_000;
@@ -56,7 +56,7 @@ export class Leadership {
 
   get #unconfirmedMs(): number {
     const { commitLog, engine } = this.#options;
-    return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);
+    return Math.max(commitLog.unconfirmedMs, engine.journal.uncommittedMs);
   }
 
   /** Milliseconds for which what a leader shows may be old. */
@@ -66,7 +66,7 @@ export class Leadership {
 
   get cutOffText(): string {
     const what =
-      this.#options.engine.journal.undecidedMs > CUT_OFF_MS
+      this.#options.engine.journal.uncommittedMs > CUT_OFF_MS
         ? 'a change waits for the replicated log or the disk of this node'
         : 'the replicated log does not answer';
     return `This node led, and ${what} for ${Math.round(this.#unconfirmedMs / 1_000)} s; it decides nothing.`;
@@ -105,7 +105,7 @@ export class Leadership {
     }
     // Operators, of "This node led, and … for … s; it decides nothing.": see [fail-over](docs/cluster.md#fail-over)
     if (this.#role.apply('CUT_OFF')) notes.warn({ epoch }, this.cutOffText);
-    if (engine.journal.undecidedMs > UNDECIDED_MS) announce(true);
+    if (engine.journal.uncommittedMs > UNCOMMITTED_MS) announce(true);
     if (this.#unconfirmedMs > GIVE_UP_MS) this.#giveUp();
   }
 
@@ -152,7 +152,7 @@ export class Leadership {
     notes.info({ epoch: this.#parts.follower.epoch }, 'This node has handed over; it follows');
   }
 
-  /** Follows from now on. Nothing may be undecided. */
+  /** Follows from now on. Nothing may be uncommitted. */
   #resign(type: 'HANDED_OVER' | 'GAVE_UP'): void {
     const { engine, commitLog, clock } = this.#options;
     const { leadership } = commitLog;

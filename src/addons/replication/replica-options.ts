@@ -22,7 +22,7 @@ export interface ReplicatedEngine {
     readonly pendingFrames: number;
     readonly pendingBytes: number;
     /** Milliseconds since the batch under way was handed to disk and log; 0 where none is. */
-    readonly undecidedMs: number;
+    readonly uncommittedMs: number;
     /** Whether there is room for changes. */
     readonly writable: boolean;
     flush(): Promise<void>;

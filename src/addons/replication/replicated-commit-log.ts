@@ -46,7 +46,7 @@ export class ReplicatedCommitLog implements CommitLog {
   readonly #options: ReplicatedCommitLogOptions;
   #leadership: Leadership | null = null;
   /** All up to this event is decided. */
-  #decidedId = 0;
+  #committedId = 0;
   #isClosed = false;
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #isPublishing = false;
@@ -65,8 +65,8 @@ export class ReplicatedCommitLog implements CommitLog {
   }
 
   /** The log holds all up to this event, by the word of its records. */
-  decided(id: number): void {
-    this.#decidedId = Math.max(this.#decidedId, id);
+  committed(id: number): void {
+    this.#committedId = Math.max(this.#committedId, id);
   }
 
   /** The log said so at that moment. */
@@ -103,8 +103,8 @@ export class ReplicatedCommitLog implements CommitLog {
   }
 
   async append(batch: CommitBatch): Promise<number> {
-    if (batch.lastId <= this.#decidedId) return this.#decidedId;
-    assert(this.#decidedId < batch.firstId, 'what a node follows is on its disk before it writes itself');
+    if (batch.lastId <= this.#committedId) return this.#committedId;
+    assert(this.#committedId < batch.firstId, 'what a node follows is on its disk before it writes itself');
     const {
       history: { cluster, idToWrite: history },
       identity: by,
@@ -134,7 +134,7 @@ export class ReplicatedCommitLog implements CommitLog {
         }),
       );
     }
-    this.#decidedId = lastId;
+    this.#committedId = lastId;
     return lastId;
   }
 

@@ -14,7 +14,7 @@ import type { World } from '../state/world.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';
-import { switched } from './strategy-commands.ts';
+import { switched } from './switch-commands.ts';
 
 interface ArchiveFlag {
   readonly project: string;

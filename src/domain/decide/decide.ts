@@ -81,9 +81,8 @@ import {
   patchStrategy,
   removeStrategy,
   replaceStrategy,
-  switchEnvironment,
-  switchFlags,
 } from './strategy-commands.ts';
+import { switchEnvironment, switchFlags } from './switch-commands.ts';
 import { changeTags, tagFlag, untagFlag } from './tag-commands.ts';
 import { exportFlags, importFlags } from './transfer-commands.ts';
 import { patchVariants, setVariants } from './variant-commands.ts';

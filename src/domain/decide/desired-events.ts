@@ -21,7 +21,8 @@ import type { ProjectState, World } from '../state/world.ts';
 import { dependencyRemoved, dependencySet } from './dependency-commands.ts';
 import { metadataEvents } from './flag-commands.ts';
 import { type CreateRecord, createRecord } from './kind-commands.ts';
-import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
+import { strategyAdded, strategyData, strategyRemoved } from './strategy-commands.ts';
+import { switched } from './switch-commands.ts';
 import { tagged, untagged } from './tag-commands.ts';
 
 /** The parts of a flag that a difference within this server compares. */

@@ -1,7 +1,4 @@
-/**
- * Decisions on the strategies and the switch of a flag in an environment (docs/specification/strategies.md,
- * docs/specification/switches.md).
- */
+/** Decisions on the strategies of a flag in an environment (docs/specification/strategies.md). */
 import { nextSwitch } from '../flags/environment-switch.ts';
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import {
@@ -20,15 +17,11 @@ import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.
 import { findNamed, suggestRecord } from '../state/directory-records.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { patchedValueRefusal, patchRefusal, unlessArchived } from './guards.ts';
+import { type NamesFlagEnvironment, type NamesItsProject, switched } from './switch-commands.ts';
 
-interface NamesFlagEnvironment {
-  readonly project: string;
-  readonly flag: string;
-  readonly environment: string;
-}
 interface NamesStrategy extends NamesFlagEnvironment {
   readonly strategyId: string;
 }
@@ -38,7 +31,9 @@ interface AddStrategy extends NamesFlagEnvironment {
 }
 
 export function addStrategy(world: World, command: AddStrategy, context: DecideContext): Decision {
-  const located = unlessArchived(locateEnvironmentNamed(world, command));
+  const located = unlessArchived(
+    locateFlagEnvironment(world, command.project, command.flag, command.environment),
+  );
   if (located.refused) return located;
   const { flag } = located.record;
   const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.flagEnvironment.strategies);
@@ -119,51 +114,6 @@ function switchedOff(flag: Flag, before: FlagEnvironment, strategies: readonly S
   return next === 'refused' || !next.changed ? [] : [switched(flag, before.name, next.enabled)];
 }
 
-interface SwitchEnvironment extends NamesFlagEnvironment {
-  readonly enabled: boolean;
-}
-
-export function switchEnvironment(world: World, command: SwitchEnvironment): Decision {
-  const located = unlessArchived(locateEnvironmentNamed(world, command));
-  if (located.refused) return located;
-  const { flag } = located.record;
-  const { flagEnvironment } = located;
-  const next = nextSwitch(
-    flagEnvironment.enabled,
-    command.enabled ? 'ON' : 'OFF',
-    flagEnvironment.strategies.length,
-  );
-  if (next === 'refused') {
-    return invalidOperation(
-      `The flag "${flag.name}" has no strategies in the environment "${command.environment}"; add one before switching it on.`,
-    );
-  }
-  return next.changed ? [switched(flag, command.environment, next.enabled)] : UNCHANGED;
-}
-
-interface SwitchFlags {
-  readonly project: string;
-  /** A name that occurs twice counts once. */
-  readonly flags: readonly string[];
-  readonly environment: string;
-  readonly enabled: boolean;
-}
-
-/** Switches all flags, or none where one of them cannot be. */
-export function switchFlags(world: World, { project, flags, environment, enabled }: SwitchFlags): Decision {
-  const events: DomainEvent[] = [];
-  for (const [index, flag] of flags.entries()) {
-    if (flags.indexOf(flag) < index) continue;
-    const named = { project, flag, environment, enabled };
-    const decision = switchEnvironment(world, named);
-    if (isRefusal(decision)) {
-      return { ...decision, details: [{ message: decision.message, path: `/body/features/${index}` }] };
-    }
-    events.push(...decision);
-  }
-  return events;
-}
-
 interface OrderStrategies extends NamesFlagEnvironment {
   readonly order: readonly { readonly id: string; readonly sortOrder: number }[];
 }
@@ -172,7 +122,9 @@ interface OrderStrategies extends NamesFlagEnvironment {
  * Strategies that the command does not name keep their position. An id that the environment does not have is refused.
  */
 export function orderStrategies(world: World, command: OrderStrategies): Decision {
-  const located = unlessArchived(locateEnvironmentNamed(world, command));
+  const located = unlessArchived(
+    locateFlagEnvironment(world, command.project, command.flag, command.environment),
+  );
   if (located.refused) return located;
   const { flag } = located.record;
   const known = new Set(located.flagEnvironment.strategies.map(({ id }) => id));
@@ -193,10 +145,6 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
       preData: { strategies: before },
     },
   ];
-}
-
-function locateEnvironmentNamed(world: World, { project, flag, environment }: NamesFlagEnvironment) {
-  return locateFlagEnvironment(world, project, flag, environment);
 }
 
 function locateStrategyNamed(world: World, { project, flag, environment, strategyId }: NamesStrategy) {
@@ -240,8 +188,6 @@ function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy
   return [event, ...switchedOff(flag, flagEnvironment, strategies)];
 }
 
-type NamesItsProject = Pick<Flag, 'name' | 'project'>;
-
 export function strategyAdded(flag: NamesItsProject, environment: string, strategy: Strategy): DomainEvent {
   return {
     type: 'feature-strategy-add',
@@ -258,11 +204,6 @@ export function strategyRemoved(flag: NamesItsProject, environment: string, stra
     data: null,
     preData: strategyData(flag, strategy),
   };
-}
-
-export function switched(flag: NamesItsProject, environment: string, enabled: boolean): DomainEvent {
-  const type = enabled ? 'feature-environment-enabled' : 'feature-environment-disabled';
-  return { type, project: flag.project, featureName: flag.name, environment, data: null, preData: null };
 }
 
 // Refuses strategies that refer to a type or a segment that does not exist.

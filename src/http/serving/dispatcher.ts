@@ -67,7 +67,6 @@ export function createApi(options: ApiOptions): Api {
   return { handle, admit, refuse: sender.refuseUnread, refuseEarly, meters, refusedLogins };
 }
 
-/** A request to a node of a cluster, whose path is one of the route. */
 /** A request that goes on. */
 interface Checked {
   readonly caller: Caller;
@@ -76,6 +75,7 @@ interface Checked {
   readonly refusal?: Refusal;
 }
 
+/** A request to a node of a cluster, whose path is one of the route. */
 interface FoundInCluster {
   readonly cluster: ClusterAccess;
   readonly route: Route;

@@ -185,7 +185,7 @@ export class FileJournal implements Journal {
     return this.#open.bytes + (this.#inFlight?.bytes ?? 0);
   }
 
-  get undecidedMs(): number {
+  get uncommittedMs(): number {
     return this.#inFlight === null ? 0 : this.#monotonicMs() - this.#handedOverAt;
   }
 
@@ -258,10 +258,10 @@ export class FileJournal implements Journal {
   /** On the disk of this node and in the commit log, both at once: it is durable when both have it. */
   async #decide(batch: Batch): Promise<void> {
     const { lastId } = batch;
-    const [, decidedId] = await Promise.all([this.#write(batch), this.#commitLog.append(batch)]);
+    const [, committedId] = await Promise.all([this.#write(batch), this.#commitLog.append(batch)]);
     assert(
-      decidedId >= lastId,
-      `the commit log took a batch that ends with event ${lastId}, and decided ${decidedId}`,
+      committedId >= lastId,
+      `the commit log took a batch that ends with event ${lastId}, and decided ${committedId}`,
     );
   }
 

@@ -75,7 +75,7 @@ export interface Journal {
   readonly pendingFrames: number;
   readonly pendingBytes: number;
   /** Milliseconds since the batch under way was handed to the disk and the commit log; 0 where none is. */
-  readonly undecidedMs: number;
+  readonly uncommittedMs: number;
   /** Whether a new command should be accepted. Calling it may start a check of the free space. */
   readonly writable: boolean;
   readonly refusalReason: string | null;

@@ -31,7 +31,7 @@ export interface JournalEnd {
   /** From before the last batch to behind its last frame, at least one. */
   readonly places: readonly [JournalPlace, ...JournalPlace[]];
   /** All up to this event was decided. */
-  readonly decidedId: number;
+  readonly committedId: number;
   /** Whether the disk of this node alone decided the last events. */
   readonly isAlone?: boolean;
 }
@@ -43,7 +43,7 @@ export async function readJournalEnd(fs: FileSystem, folder: DataFolder): Promis
   const places = await lastBatch(fs, folder);
   const mark = await readDurableMark(fs, folder.journal);
   const markedId = mark.state === 'good' ? mark.mark.lastId : 0;
-  return { places, decidedId: Math.max(places[0].id, Math.min(markedId, places.at(-1)!.id)) };
+  return { places, committedId: Math.max(places[0].id, Math.min(markedId, places.at(-1)!.id)) };
 }
 
 async function lastBatch(fs: FileSystem, folder: DataFolder): Promise<[JournalPlace, ...JournalPlace[]]> {

@@ -394,7 +394,7 @@ describe('a cluster with an archive', () => {
   });
 
   it('does not take for damage what the log forgets while a node compares its journal with it', async () => {
-    const end = { places: [{ id: 0, chain: 0, boundary: null }], decidedId: 0 } as const;
+    const end = { places: [{ id: 0, chain: 0, boundary: null }], committedId: 0 } as const;
     for (const [firstThen, isDamage] of [
       [1, true],
       [9, false],

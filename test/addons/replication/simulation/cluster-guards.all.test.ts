@@ -21,7 +21,7 @@ testBroken([
     name: 'does not ask the others to take over when its disk hangs',
     act: 'hungLeaders',
     file: 'addons/replication/leadership.ts',
-    find: 'if (engine.journal.undecidedMs > UNDECIDED_MS) announce(true);',
+    find: 'if (engine.journal.uncommittedMs > UNCOMMITTED_MS) announce(true);',
     replace: '',
   },
   {
@@ -35,7 +35,7 @@ testBroken([
     name: 'stands although its disk hangs',
     act: 'hungSuccessors',
     file: 'addons/replication/candidacy.ts',
-    find: ' || journal.undecidedMs > CUT_OFF_MS) return;',
+    find: ' || journal.uncommittedMs > CUT_OFF_MS) return;',
     replace: ') return;',
   },
   {
@@ -116,7 +116,7 @@ testBroken([
   {
     name: 'has readers wait for the log',
     file: 'actors/engine.ts',
-    find: 'return this.#decided === null ? this.journal.appendedId : this.journal.durableId;',
+    find: 'return this.#committed === null ? this.journal.appendedId : this.journal.durableId;',
     replace: 'return this.journal.appendedId;',
   },
 ]);

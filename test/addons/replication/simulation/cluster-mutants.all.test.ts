@@ -43,15 +43,15 @@ testBroken([
   {
     name: 'shows what the log has not decided yet',
     file: 'actors/store.ts',
-    find: 'showsDecidedOnly: options.commitLog !== undefined',
-    replace: 'showsDecidedOnly: false',
+    find: 'showsCommittedOnly: options.commitLog !== undefined',
+    replace: 'showsCommittedOnly: false',
   },
   {
     name: 'leads on although its disk hangs',
     act: 'hungLeaders',
     file: 'addons/replication/leadership.ts',
-    find: 'return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);',
-    replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.undecidedMs);',
+    find: 'return Math.max(commitLog.unconfirmedMs, engine.journal.uncommittedMs);',
+    replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.uncommittedMs);',
   },
   {
     name: 'stands although its disk is full',

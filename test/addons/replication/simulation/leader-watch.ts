@@ -6,7 +6,7 @@ import type { Truth } from './truth.ts';
 /** A leader that was deposed says so after this time, in which it asks the log, at the latest. */
 const DEPOSED_MS_MAX = 3_000;
 /** A change that is not decided for so long keeps a node from leading. */
-const UNDECIDED_MS_MAX = 4_000;
+const UNCOMMITTED_MS_MAX = 4_000;
 /** A clock that differs by more from the median keeps a node from leading. */
 const CLOCK_MS_MAX = 1_100;
 /** Below the reserve of the journal: a disk of this size has no room for changes. */
@@ -32,8 +32,11 @@ export class LeaderWatch {
     const { leaders, time } = this.#cluster;
     const { epoch, leader } = this.#truth;
     for (const { name, store } of leaders) {
-      const { undecidedMs } = store!.engine.journal;
-      assert(undecidedMs <= UNDECIDED_MS_MAX, `${name} leads, and has decided nothing for ${undecidedMs} ms`);
+      const { uncommittedMs } = store!.engine.journal;
+      assert(
+        uncommittedMs <= UNCOMMITTED_MS_MAX,
+        `${name} leads, and has decided nothing for ${uncommittedMs} ms`,
+      );
     }
     this.#lookAtFullDisks();
     if (epoch > this.#epoch && leader !== null) this.#checkRoom(leader);

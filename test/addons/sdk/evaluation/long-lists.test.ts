@@ -13,7 +13,7 @@ import { renderingsOf } from '../../../../src/addons/sdk/evaluation/renderings.t
 import { ScopeEvaluator } from '../../../../src/addons/sdk/evaluation/scope-evaluator.ts';
 import { scopeEvaluators } from '../../../../src/addons/sdk/evaluation/scope-evaluators.ts';
 import { OutcomeLists } from '../../../../src/addons/sdk/outcome-lists.ts';
-import { switched } from '../../../../src/domain/decide/strategy-commands.ts';
+import { switched } from '../../../../src/domain/decide/switch-commands.ts';
 import { bytesOf } from '../../../../src/http/transport/response.ts';
 import { addToken } from '../../../support/applications.ts';
 import { commandRuns, commandsOn } from '../../../support/random-commands.ts';

@@ -1,4 +1,4 @@
-/** The state of a cluster's leader has an undecided change only while commands are decided. */
+/** The state of a cluster's leader has an uncommitted change only while commands are decided. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { auditWorld } from '../../src/actors/state/world-audit.ts';
@@ -115,7 +115,7 @@ describe('a leader of a cluster', () => {
     assert(again.outcome?.kind === 'refusal' && again.outcome.refusal.name === 'NameExistsError');
   });
 
-  it('tells a retry of an undecided change the response of the first, once it is decided', async () => {
+  it('tells a retry of an uncommitted change the response of the first, once it is decided', async () => {
     const { submit, gate, manual } = await openTestEngine({ commitLog: new LocalCommitLog() });
     const retry = {
       ...{ key: 'once', fingerprint: 'once' },
