@@ -36,6 +36,7 @@ export const LINK_ENTRIES = {
 export const TypedUrlSchema = v.pipe(
   v.string(URL_PHRASE),
   v.check((address) => v.is(LINK_ENTRIES.url, withScheme(address)), URL_PHRASE),
+  v.transform(withScheme),
 );
 
 const LinkSchema = titled('FlagLink', {

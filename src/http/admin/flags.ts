@@ -7,7 +7,7 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { refuseTakenName } from '../../domain/decide/guards.ts';
 import { COMPLETION_ENTRIES } from '../../domain/flags/lifecycle.ts';
-import { LINK_ENTRIES, TypedUrlSchema, withScheme } from '../../domain/flags/link.ts';
+import { LINK_ENTRIES, TypedUrlSchema } from '../../domain/flags/link.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
@@ -243,12 +243,7 @@ export const linkRoutes = underTag('Features', [
     ...CHANGE,
     body: LinkBody,
     success: { status: 204, schema: null },
-    command: ({ params, body }) => ({
-      type: 'change-link',
-      ...locate.flagIn(params),
-      id: null,
-      link: { ...body, url: withScheme(body.url) },
-    }),
+    command: ({ params, body: link }) => ({ type: 'change-link', ...locate.flagIn(params), id: null, link }),
   }),
   writeRoute(`PUT ${LINK}/:linkId`, {
     operationId: 'updateFeatureLink',
@@ -257,11 +252,9 @@ export const linkRoutes = underTag('Features', [
     locate: locate.link,
     body: LinkBody,
     success: { status: 204, schema: null },
-    command: ({ params, body }) => ({
-      type: 'change-link',
+    command: ({ params, body: link }) => ({
+      ...{ type: 'change-link', id: params.linkId, link },
       ...locate.flagIn(params),
-      id: params.linkId,
-      link: { ...body, url: withScheme(body.url) },
     }),
   }),
   writeRoute(`DELETE ${LINK}/:linkId`, {
