@@ -180,7 +180,7 @@ export const TAG_TYPES = {
     { ...NAME, fixed: !isNew, hint: 'Letters, digits, “_”, “.”, “~” and “-”.' },
     DESCRIPTION,
     { name: 'icon', label: 'Icon', hint: 'A letter, or the name of an icon.' },
-    { name: 'color', label: 'Color', hint: 'Such as #1a2b3c. Empty: none.' },
+    { name: 'color', label: 'Color', hint: 'Such as #1a2b3c. Leave empty for none.' },
   ],
   valuesOf: (type) => textsOf(type, 'name', 'description', 'icon', 'color'),
   bodyOf: ({ name, description, icon, color }, isNew) => ({

@@ -126,7 +126,7 @@ const EXPIRES = /** @type {const} */ ({
   name: 'expiresAt',
   label: 'Expires (UTC)',
   kind: 'time',
-  hint: 'Empty: never.',
+  hint: 'Leave empty for no expiry.',
 });
 
 /** @param {Session} session @param {string | null} of @returns {readonly import('../types.d.ts').Field<any>[]} */

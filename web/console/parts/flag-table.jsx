@@ -236,7 +236,7 @@ function moreOf(key, { type, createdAt, createdByUserId, lastSeenAt, tags }, own
 
 /** For how many it is on, as far as few letters can say it. @param {FlagSummary['environments'][number] | undefined} state */
 function amountOf(state) {
-  if (state?.hasEnabledStrategies !== true) return 'nobody';
+  if (state?.hasEnabledStrategies !== true) return 'no one';
   return state.rollout === null
     ? counted(state.enabledStrategyCount, 'strategy', 'strategies')
     : `${state.rollout} %`;
