@@ -47,21 +47,6 @@ describe('the engine', () => {
     assert.equal(await outcomeOf(VIEWER_ID, 'four'), null);
   });
 
-  it('answers a write when its frame is durable, and not before', async () => {
-    const { store, submit, gate, manual, disk } = await openTestEngine();
-    gate.close();
-    const written = submit(createFlag('f'));
-    manual.runTurns();
-    await settle();
-    assert(store.engine.world.projects.get('default')?.flags.has('f'), 'it is applied');
-    assert.equal(gate.waitingCount, 1, 'its sync is under way');
-    assert.equal(written.outcome, null);
-    assert(disk.namesIn('/data/journal').length > 0);
-    gate.open();
-    await settle();
-    assert.deepEqual(written.outcome, { kind: 'response', response: ['feature-created'] });
-  });
-
   it('lets a lone write wait for its turn and its sync only: no timer stands between', async () => {
     const { submit, manual, disk } = await openTestEngine();
     submit(createFlag('alone'));
@@ -69,23 +54,6 @@ describe('the engine', () => {
     const callsBefore = disk.calls;
     manual.runTurns();
     assert(disk.calls > callsBefore, 'the write has reached the disk when the turn returns');
-  });
-
-  it('holds back a refusal and a response without change while the state they saw could be lost', async () => {
-    const { submit, gate, manual } = await openTestEngine();
-    gate.close();
-    submit(createFlag('f'));
-    const conflict = submit(createFlag('f'));
-    const unchanged = submit({ type: 'update-flag', project: 'default', flag: 'f', metadata: {} });
-    const unknown = submit({ type: 'archive-flag', project: 'default', flag: 'nobody' });
-    manual.runTurns();
-    await settle();
-    assert.deepEqual([conflict.outcome, unchanged.outcome, unknown.outcome], [null, null, null]);
-    gate.open();
-    await settle();
-    assert.equal(refusalOf(conflict), 'NameExistsError');
-    assert.deepEqual(unchanged.outcome, { kind: 'response', response: [] });
-    assert.equal(refusalOf(unknown), 'NotFoundError');
   });
 
   it('writes while a sync is under way as the next batch, all of it with one more sync', async () => {
@@ -108,20 +76,6 @@ describe('the engine', () => {
     await settle();
     assert.equal(syncs, 1);
     assert(first.outcome !== null && later.every(({ outcome }) => outcome !== null));
-  });
-
-  it('refuses at once what a full mailbox cannot hold, and takes commands again after a turn', async () => {
-    const { submit, execute, manual, store } = await openTestEngine({ mailboxLengthMax: 2 });
-    submit(createFlag('a'));
-    submit(createFlag('b'));
-    const refused = submit(createFlag('c'));
-    assert.equal(refusalOf(refused), 'ServiceUnavailableError');
-    const directory = submit({ type: 'update-user', userId: 1, fields: { name: 'x' } });
-    assert.equal(directory.outcome, null, 'other mailboxes have room');
-    manual.runTurns();
-    await settle();
-    assert.equal((await execute(createFlag('d'))).kind, 'response');
-    assert(!store.engine.world.projects.get('default')?.flags.has('c'));
   });
 
   it('lets commands wait in their mailboxes while too much is unsynced, and goes on after the sync', async () => {
@@ -304,7 +258,6 @@ describe('the engine', () => {
     }
     assert.deepEqual(stops, []);
   });
-
   it('keeps what looks like code in data as data', async () => {
     const { execute, store, stops, disk } = await openTestEngine();
     await execute(createFlag('f'));

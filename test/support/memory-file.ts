@@ -28,10 +28,6 @@ export class MemoryFile {
     return this.#content.size;
   }
 
-  get hasUnsyncedChanges(): boolean {
-    return this.#changes.length > 0;
-  }
-
   read(target: Uint8Array, targetOffset: number, length: number, position: number): number {
     const bytes = this.#content.slice(position, position + length);
     target.set(bytes, targetOffset);
