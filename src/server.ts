@@ -323,7 +323,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       );
     },
   });
-  const unclaimed = await unclaimedFiles(realFileSystem, config.dataDir, ADDONS);
+  const unclaimed = await unclaimedFiles(config.dataDir, ADDONS);
   if (unclaimed.length > 0)
     // Operators: nothing, unless they belong to an add-on that was taken away by mistake
     log.info(

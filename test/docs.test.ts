@@ -3,19 +3,21 @@
  * comment cites, every file that ARCHITECTURE.md names, and every endpoint of the specification.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { FRAME_HEADER_BYTES } from '../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../src/persistence/journal/frame-payload.ts';
 import { EXIT } from '../src/process/exit-codes.ts';
+import { ADDONS } from '../src/start/addons.ts';
+import { unclaimedFiles } from '../src/start/unclaimed-files.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
 import { MANUAL_TABLES, withTables } from './manual-tables.ts';
 import { DESCRIBED } from './support/described-routes.ts';
 import { messagesOf } from './support/log-messages.ts';
-import { ROOT_FOLDER } from './support/server.ts';
+import { ROOT_FOLDER, temporaryFolder } from './support/server.ts';
 import { ADMIN_ROUTES } from './support/surfaces.ts';
 
 interface Reference {
@@ -268,4 +270,14 @@ test('the specification, or the page on what of Unleash is here, has the path of
     missing.map(({ method, path }) => `${method} ${path}`),
     [],
   );
+});
+
+test('a start knows every file that data/README.md lists', async () => {
+  const page = readFileSync(join(ROOT_FOLDER, 'data/README.md'), 'utf8');
+  const firstColumn = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+  const listed = new Set(firstColumn.map((name) => name.replaceAll('`', '').split('/')[0]!));
+  assert(listed.size > 10);
+  const folder = temporaryFolder();
+  for (const name of listed) mkdirSync(join(folder, name.replace('<time>', '2026')));
+  assert.deepEqual(await unclaimedFiles(folder, ADDONS), []);
 });

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ROOMS } from './rooms.ts';
+import { NEEDED, ROOMS } from './rooms.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -86,17 +86,6 @@ test('every import between folders of src is an arrow of the table, and every ar
 test('the folders of src import from each other in no circle', () => {
   assert.equal(circleIn(arrows()), null);
 });
-
-/**
- * Add-ons that go with others: an edge serves SDKs and passes on what they report, a playground and a migration evaluate as SDKs
- * are served, and statistics count applications.
- */
-const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  edge: ['sdk', 'usage'],
-  migration: ['sdk'],
-  playground: ['sdk'],
-  reports: ['usage'],
-};
 
 test('only the list of add-ons imports one, and add-ons do not import each other', () => {
   const addonOf = (room: string): string | null => /^addons\/([^/]+)/.exec(room)?.[1] ?? null;

@@ -438,3 +438,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
 };
+
+/**
+ * Add-ons that go with others: an edge serves SDKs and passes on what they report, a playground and a migration evaluate as SDKs
+ * are served, and statistics count applications.
+ */
+export const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  edge: ['sdk', 'usage'],
+  migration: ['sdk'],
+  playground: ['sdk'],
+  reports: ['usage'],
+};

@@ -1,62 +1,134 @@
-/** The core without any add-on: their folders, the tests that import them, and their lines in the list are taken away. */
+/**
+ * The core without add-ons. Their folders, their tests and their lines in the list are taken away: each of them in turn, with those that
+ * need it, and all together.
+ */
+// Own process: it waits for other processes, and does nothing else meanwhile.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
-import { it } from 'node:test';
-import { ROOT_FOLDER } from './support/server.ts';
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { before, describe, it } from 'node:test';
+import { NEEDED } from './rooms.ts';
+import { ROOT_FOLDER, temporaryFolder } from './support/server.ts';
 
 const IMPORT = /(?:\bfrom|\bimport\(|\bimport)\s*'(\.[^']+)'/g;
 const ADDON_LIST = 'src/start/addons.ts';
 const FOLDERS = ['src', 'test', 'bench', 'web'];
+const LEFT_OUT = /^(?:\.git|coverage|dist|node_modules|data|release-.*)$/;
+
+/** Files about the whole product: its manual, its limits, its bench, its pages, Unleash beside it, and the long forms of all tests of faults. */
+const OF_THE_PRODUCT =
+  /^(?:bench|test\/(?:bench|browser|limits|unleash))\/|^test\/[^/]+$|^test\/faults\/(?:long-forms|run)\.ts$/;
+
+/** Folders of tests in which an add-on would be missed: what starts a server, asks it, and opens the folders of releases. */
+const TESTS_OF_THE_CORE = ['test/cli', 'test/golden', 'test/http', 'test/process', 'test/start'];
+
+const ADDONS = readdirSync(join(ROOT_FOLDER, 'src/addons'));
 
 /** Paths of sources, each with those that it imports. */
-function importsOf(root: string): ReadonlyMap<string, readonly string[]> {
-  const files = FOLDERS.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
+  FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT_FOLDER, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),
-  );
-  return new Map(
-    files.map((file) => {
-      const imports = [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)];
-      return [file, imports.map(([, target = '']) => normalize(join(dirname(file), target)))];
-    }),
-  );
-}
+  ).map((file) => {
+    const imports = [...readFileSync(join(ROOT_FOLDER, file), 'utf8').matchAll(IMPORT)];
+    return [file, imports.map(([, target = '']) => normalize(join(dirname(file), target)))];
+  }),
+);
 
-/** Files of add-ons, and whatever imports one of them, but for the list. */
-function filesOfAddons(imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const gone = new Set([...imports.keys()].filter((file) => /^(?:src|test)\/addons\//.test(file)));
+const addonOf = (file: string): string | undefined => /^(?:src|test)\/addons\/([^/]+)\//.exec(file)?.[1];
+
+/** The files of add-ons, and whatever imports one of them, but for the list. */
+function filesOf(addons: readonly string[]): ReadonlySet<string> {
+  const gone = new Set([...IMPORTS.keys()].filter((file) => addons.includes(addonOf(file) ?? '')));
   for (let before = 0; before < gone.size; ) {
     before = gone.size;
-    for (const [file, targets] of imports)
+    for (const [file, targets] of IMPORTS)
       if (file !== ADDON_LIST && targets.some((target) => gone.has(target))) gone.add(file);
   }
   return gone;
 }
 
-it('the core compiles without any add-on', (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'flagstaff-core-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const name of [...FOLDERS, 'package.json', 'tsconfig.json'])
-    cpSync(join(ROOT_FOLDER, name), join(root, name), { recursive: true });
-  symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(root, 'node_modules'));
-  const gone = filesOfAddons(importsOf(root));
-  assert.deepEqual(
-    [...gone].filter((file) => file.startsWith('src/') && !file.startsWith('src/addons/')),
-    [],
-  );
-  for (const file of gone) rmSync(join(root, file));
-  const list = readFileSync(join(root, ADDON_LIST), 'utf8');
-  const emptied = list
-    .replaceAll(/^import .* from '\.\.\/addons\/.*';\n/gm, '')
-    .replace(/(const ADDONS: readonly Addon\[\] = )\[.*?^\];/ms, '$1[];');
-  writeFileSync(join(root, ADDON_LIST), emptied);
-  const tsc = join(ROOT_FOLDER, 'node_modules/typescript/bin/tsc');
-  const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', root, '--incremental', 'false'], {
-    encoding: 'utf8',
+/** The add-on, and those that need it. */
+function takenWith(addon: string): readonly string[] {
+  return [addon, ...ADDONS.filter((other) => NEEDED[other]?.includes(addon))];
+}
+
+/** The list without the lines of these add-ons. */
+function listWithout(addons: readonly string[]): string {
+  let list = readFileSync(join(ROOT_FOLDER, ADDON_LIST), 'utf8');
+  for (const addon of addons) {
+    const line = new RegExp(`^import .* from '\\.\\./addons/${addon}/.*';\\n`, 'm');
+    const entry = new RegExp(`^ {2}${addon}(?:\\(.*\\))?,\\n`, 'm');
+    for (const one of [line, entry]) {
+      assert.match(list, one);
+      list = list.replace(one, '');
+    }
+  }
+  return list.replace('= [\n];', '= [];');
+}
+
+for (const addon of ADDONS)
+  it(`nothing that stays imports the add-on ${addon}, so that all else compiles without it`, () => {
+    const taken = takenWith(addon);
+    const others = [...filesOf(taken)].filter((file) => {
+      const own = addonOf(file);
+      return own === undefined ? !OF_THE_PRODUCT.test(file) : file.startsWith('src/') && !taken.includes(own);
+    });
+    assert.deepEqual(others, []);
+    assert.doesNotMatch(listWithout(taken), new RegExp(`addons/(?:${taken.join('|')})/`));
   });
-  assert.equal(status, 0, stdout);
+
+describe('the core without any add-on', () => {
+  let root: string;
+  const run = (...args: readonly string[]): SpawnSyncReturns<string> => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    return spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env, maxBuffer: 2 ** 28 });
+  };
+
+  before(() => {
+    root = temporaryFolder();
+    const isCopied = (path: string): boolean => !LEFT_OUT.test(relative(ROOT_FOLDER, path));
+    cpSync(ROOT_FOLDER, root, { recursive: true, filter: isCopied });
+    symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(root, 'node_modules'));
+    for (const file of filesOf(ADDONS))
+      for (const name of [file, file.replace(/ts$/, 'js')]) rmSync(join(root, name), { force: true });
+    for (const folder of ['src/addons', 'test/addons']) rmSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, ADDON_LIST), listWithout(ADDONS));
+  });
+
+  it('compiles', () => {
+    const tsc = join(ROOT_FOLDER, 'node_modules/typescript/bin/tsc');
+    const { stdout, status } = run(tsc, '-p', root, '--incremental', 'false');
+    assert.equal(status, 0, stdout);
+  });
+
+  it('passes its tests', () => {
+    const files = TESTS_OF_THE_CORE.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.all.test.ts'))
+        .map((name) => join(folder, name)),
+    );
+    const { stdout, status } = run('--import', 'tsx', join(root, 'test/run.ts'), ...files);
+    assert.equal(status, 0, stdout);
+  });
+
+  it('opens a folder that was written with add-ons, and says what it leaves alone', async () => {
+    const folder = temporaryFolder();
+    cpSync(join(ROOT_FOLDER, 'test/golden/0.2.0/stopped'), folder, { recursive: true });
+    const server = spawn(process.execPath, ['--import', 'tsx', join(root, 'src/main.ts')], {
+      cwd: root,
+      env: { ...process.env, DATA_DIR: folder, HTTP_HOST: '127.0.0.1', HTTP_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const left: unknown[] = [];
+    for await (const line of createInterface({ input: server.stdout })) {
+      const { names, msg } = JSON.parse(line);
+      if (/they are left alone$/.test(msg)) left.push(names);
+      if (/^Flagstaff listens/.test(msg)) server.kill();
+    }
+    assert.deepEqual(left, [['usage']]);
+  });
 });

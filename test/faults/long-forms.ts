@@ -1,5 +1,6 @@
 /** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
 import assert from 'node:assert/strict';
+import { ENDS, FOLDERS, interruptStart } from '../addons/audit/interrupted-start.ts';
 import { writeHostileFields } from '../addons/edge/hostile-fields.ts';
 import {
   FILLINGS,
@@ -23,7 +24,6 @@ import { failAllStarts, START_CALLS } from '../persistence/disk/failing-start.ts
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
-import { ENDS, FOLDERS, interruptStart } from '../start/interrupted-start.ts';
 import { pastFolder } from '../support/operator.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';

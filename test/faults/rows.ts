@@ -192,7 +192,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault:
       'A full disk, a kill or a power cut at any write of the first start, on a new folder or one of 0.2.0',
     promise: 'The next start serves and signs.',
-    tests: [...named('start/interrupted-start.test.ts')('may end at any write on')],
+    tests: [...named('addons/audit/interrupted-start.test.ts')('may end at any write on')],
     longForms: ['interrupted start'],
   },
   {

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { DataFolderError } from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 
-export const importMarker = (folder: string): string => join(folder, 'import.unfinished');
+export const IMPORT_MARKER_NAME = 'import.unfinished';
+
+export const importMarker = (folder: string): string => join(folder, IMPORT_MARKER_NAME);
 
 /** Throws `DataFolderError` for a folder whose import was interrupted. To be called before recovery. */
 export async function refuseUnfinishedImport(fs: FileSystem, folder: string): Promise<void> {

@@ -100,4 +100,16 @@ describeInterface('reports', (server) => {
     const after = await get('/instance-admin/statistics');
     assert.deepEqual({ ...after, timestamp: before.timestamp }, before);
   });
+
+  it('count the exports and imports of flags', async () => {
+    const { call } = server();
+    await makeFlag(call, 'exported');
+    const kept = { environment: 'development', features: ['exported'] };
+    assert.equal((await call('POST', '/features-batch/export', kept)).status, 200);
+    const data = { features: [{ name: 'imported' }], featureStrategies: [] };
+    const sent = { project: 'default', environment: 'production', data };
+    assert.equal((await call('POST', '/features-batch/import', sent)).status, 200);
+    const { featureExports, featureImports } = await get('/instance-admin/statistics');
+    assert.deepEqual([featureExports, featureImports], [1, 1]);
+  });
 });

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { CommitMeter } from '../../src/http/serving/metrics.ts';
-import { realTimer, type Timer } from '../../src/persistence/journal/mark-keeper.ts';
-import { refuseUnfinishedImport } from '../../src/persistence/recovery/unfinished-work.ts';
-import { createLog } from '../../src/process/log.ts';
-import { configureAddons } from '../../src/start/addons.ts';
-import { writeFirstToken } from '../../src/start/admin-token.ts';
-import { openNode } from '../../src/start/node.ts';
-import { FOLDER } from '../support/engine.ts';
-import { inlineLogReader } from '../support/inline-log-reader.ts';
-import { type CallKind, ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-import { ROOT_FOLDER, testConfig } from '../support/server.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import { CommitMeter } from '../../../src/http/serving/metrics.ts';
+import { realTimer, type Timer } from '../../../src/persistence/journal/mark-keeper.ts';
+import { refuseUnfinishedImport } from '../../../src/persistence/recovery/unfinished-work.ts';
+import { createLog } from '../../../src/process/log.ts';
+import { configureAddons } from '../../../src/start/addons.ts';
+import { writeFirstToken } from '../../../src/start/admin-token.ts';
+import { openNode } from '../../../src/start/node.ts';
+import { FOLDER } from '../../support/engine.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
+import { type CallKind, ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { ROOT_FOLDER, testConfig } from '../../support/server.ts';
 
 const WRITES: ReadonlySet<CallKind> = new Set<CallKind>([
   ...(['open', 'makeFolder', 'write', 'truncate', 'rename', 'remove'] as const),
