@@ -17,7 +17,7 @@ import { CurrentWorld, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
-import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
+import { decodePayload, FrameEncoder, refuseUnreadable } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
 import { ChangeRecorder, type RecorderOptions } from './change-recorder.ts';
@@ -218,7 +218,7 @@ export class Engine {
     assert(this.#turnTime === null, 'nothing is recorded in the middle of a turn');
     const at = this.nextTime();
     const change = this.#recorder.change(actor, events, at);
-    const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
+    const payload = refuseUnreadable(this.#encoder.encode(change, FRAME_BYTES_MAX));
     this.#recorder.apply(change, new Date(at).toISOString(), { isOwn: true });
     this.#recorder.append(change, undefined, ownBody(payload));
     this.#noteUncommitted(change);

@@ -10,15 +10,7 @@ import type { RecordedEvent } from '../../domain/state/events.ts';
 import { isLineageName } from '../../domain/state/lineage.ts';
 import { upgradeEvents } from '../../domain/state/upgrade.ts';
 import { FIRST, FIX_COUNT_MAX, numberAt } from '../codec/first-bytes.ts';
-import {
-  countMapEntries,
-  EncodingError,
-  guard,
-  PackWriter,
-  pack,
-  unpack,
-  VALUES_MAX,
-} from '../codec/message-pack.ts';
+import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
 import type { PayloadStamp } from './frame-format.ts';
@@ -28,126 +20,79 @@ export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
 
 const ID_AT = 1 + PAYLOAD_MARK.length;
 
-/** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
+/** Encodes a frame. Throws on what could not be read back. */
 export function encodePayload(frame: Frame): Buffer {
-  const payload = shared.encode(frame, FRAME_BYTES_MAX);
-  return frame.answer === undefined ? payload : shared.addResponse(frame.answer);
+  const encoder = new FrameEncoder();
+  const payload = encoder.encode(frame, FRAME_BYTES_MAX);
+  return refuseUnreadable(frame.answer === undefined ? payload : encoder.addResponse(frame.answer));
 }
 
-/**
- * Encodes frames in two steps: the events, before they are applied, and then the response, which is only known after.
- * Both return the payload as far as it is complete, valid until the next call.
- */
+/** The bytes of so many events fit into memory a few times, however large their flags are. */
+const EVENTS_AT_ONCE_MAX = 64;
+
+/** Encodes frames in two steps: the events, before they are applied, and then the response, which is only known after. */
 export class FrameEncoder {
-  readonly #writer = new PackWriter();
-  #fields = 0;
+  #payload: Buffer | null = null;
 
   /**
-   * Encodes all but the response, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on values
-   * over a limit, and on those that could not be read back.
+   * Encodes all but the response, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on what is over a
+   * limit. Values have to be storable (json.ts); where nobody has checked that, `refuseUnreadable` does.
    */
   encode(frame: Frame, bytesMax: number): Buffer {
     assert(bytesMax > 0 && bytesMax <= FRAME_BYTES_MAX, 'a reader accepts every frame that may be encoded');
     const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
     if (shape !== null) assert.fail(`a frame that recovery would refuse: ${shape}`);
-    const writer = this.#writer;
-    const { id, at, by, userId, events, lineage } = frame;
-    const fields = lineage === undefined ? 5 : 6;
     // What is cut off by an error is completed by no response.
-    this.#fields = 0;
-    writer.begin();
-    writer.map(fields);
-    writer.fixed(KEYS.id);
-    writer.number(id);
-    writer.fixed(KEYS.at);
-    writer.number(at);
-    writer.fixed(KEYS.by);
-    writer.string(by);
-    writer.fixed(KEYS.userId);
-    writer.number(userId);
-    writer.fixed(KEYS.events);
-    writer.list(events.length);
-    for (const event of events) {
-      writeEvent(writer, event);
-      if (writer.length > bytesMax) throw new EncodingError(overLimit(bytesMax));
-    }
-    if (lineage !== undefined) writeValue(writer, KEYS.lineage, lineage, 1);
-    const payload = checked(writer);
-    this.#fields = fields;
-    return payload;
+    this.#payload = null;
+    const { id, at, by, userId, events, lineage } = frame;
+    if (events.length > EVENTS_AT_ONCE_MAX) refuseLarge(events, bytesMax);
+    const fields = { id, at, by, userId, events };
+    this.#payload = bounded(pack(lineage === undefined ? fields : { ...fields, lineage }), bytesMax);
+    return this.#payload;
   }
 
   /** Completes what `encode` made last. */
   addResponse(answer: unknown): Buffer {
-    assert(this.#fields > 0, 'a response completes what was encoded before');
-    this.#writer.amendFirstMap(this.#fields + 1);
-    this.#fields = 0;
-    writeValue(this.#writer, KEYS.answer, answer, 1);
-    return checked(this.#writer);
+    assert(this.#payload !== null, 'a response completes what was encoded before');
+    const payload = Buffer.concat([this.#payload, pack('answer'), pack(answer)]);
+    // One entry more.
+    payload[0]! += 1;
+    this.#payload = null;
+    return bounded(payload, FRAME_BYTES_MAX);
   }
 }
 
-/** Each part has passed the guard. Only a very large payload could hold too many values in all parts together. */
-function checked(writer: PackWriter): Buffer {
-  const payload = writer.end();
-  if (payload.length > FRAME_BYTES_MAX) throw new EncodingError(overLimit(FRAME_BYTES_MAX));
-  if (payload.length > VALUES_MAX) {
-    const { problem } = guard(payload);
-    if (problem !== null) throw new EncodingError(problem);
+function refuseLarge(events: readonly RecordedEvent[], bytesMax: number): void {
+  let bytes = 0;
+  for (const event of events) {
+    bytes += pack(event).length;
+    if (bytes > bytesMax) throw new EncodingError(overLimit(bytesMax));
   }
+}
+
+/** Throws where a reader would refuse the payload. What a request sent was checked when it came, so only very many values can be too many. */
+export function refuseUnreadable(payload: Buffer): Buffer {
+  const { problem } = guard(payload);
+  if (problem !== null) throw new EncodingError(problem);
   return payload;
 }
 
-const overLimit = (bytesMax: number): string => `more than ${bytesMax / 2 ** 20} MiB`;
-
-const shared = new FrameEncoder();
-
-const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'lineage', 'answer');
-assert(PAYLOAD_MARK.equals(KEYS.id), 'a search for frames looks for the key that every payload begins with');
-const EVENT_KEYS = keysOf(
-  'type',
-  'project',
-  'featureName',
-  'environment',
-  'data',
-  'preData',
-  'tags',
-  'hidden',
-);
+function bounded(payload: Buffer, bytesMax: number): Buffer {
+  if (payload.length > bytesMax) throw new EncodingError(overLimit(bytesMax));
+  return payload.length > VALUES_MAX ? refuseUnreadable(payload) : payload;
+}
 
 /** The depth of a field of an event: in a map in a list in a map. */
 const EVENT_DEPTH = 3;
 
-function writeEvent(writer: PackWriter, event: RecordedEvent): void {
-  const { type, project, featureName, environment, data, preData, tags, hidden } = event;
-  writer.map(6 + (tags === undefined ? 0 : 1) + (hidden === undefined ? 0 : 1));
-  writer.fixed(EVENT_KEYS.type);
-  writer.string(type);
-  writer.fixed(EVENT_KEYS.project);
-  writer.name(project);
-  writer.fixed(EVENT_KEYS.featureName);
-  writer.name(featureName);
-  writer.fixed(EVENT_KEYS.environment);
-  writer.name(environment);
-  writeValue(writer, EVENT_KEYS.data, data, EVENT_DEPTH);
-  writeValue(writer, EVENT_KEYS.preData, preData, EVENT_DEPTH);
-  if (tags !== undefined) writeValue(writer, EVENT_KEYS.tags, tags, EVENT_DEPTH);
-  if (hidden !== undefined) writeValue(writer, EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
-}
+const overLimit = (bytesMax: number): string => `more than ${bytesMax / 2 ** 20} MiB`;
 
-function writeValue(writer: PackWriter, key: Uint8Array, value: unknown, depth: number): void {
-  writer.fixed(key);
-  writer.value(value, depth);
-}
-
-/** The names as they stand in a payload, by name. */
-function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, Uint8Array>> {
-  const packed = names.map((name) => [name, Uint8Array.from(pack(name))] as const);
-  return Object.fromEntries(packed) as Readonly<Record<Name, Uint8Array>>;
-}
-
-export const FRAME_FIELDS: ReadonlySet<string> = new Set(Object.keys(KEYS));
-export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EVENT_KEYS));
+export const FRAME_FIELDS: ReadonlySet<string> = new Set([
+  ...['id', 'at', 'by', 'userId', 'events', 'lineage', 'answer'],
+]);
+export const EVENT_FIELDS: ReadonlySet<string> = new Set([
+  ...['type', 'project', 'featureName', 'environment', 'data', 'preData', 'tags', 'hidden'],
+]);
 
 /** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
 export function peekId(payload: Buffer): number | null {

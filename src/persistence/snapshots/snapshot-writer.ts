@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { jsonEqual } from '../../domain/json/json.ts';
 import { FIRST } from '../codec/first-bytes.ts';
-import { EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
+import { guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { setAside, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
@@ -42,9 +42,6 @@ export const SNAPSHOTS_KEPT = 3;
 
 /** `array 32` and its count, before the records of a block. */
 const ARRAY_HEAD_BYTES = 5;
-
-/** A record stands in the array of its block. */
-const RECORD_DEPTH = 1;
 
 /** Records that follow each other in a section, and have blocks of their own. */
 export interface RecordBatch {
@@ -256,7 +253,7 @@ class SnapshotWriter {
 
   /** False where the block has no room for the record beside others. */
   #addRecord(record: unknown): boolean {
-    const packed = this.#packed(record);
+    const packed = pack(record);
     const needed = this.#blockBytes + packed.length;
     const payloadBytes = needed - BLOCK_HEADER_BYTES;
     // The reader guards each block as a whole. A value takes a byte at least, so that there cannot be too many in it.
@@ -273,15 +270,6 @@ class SnapshotWriter {
     this.#blockRecords.push(record);
     this.records += 1;
     return true;
-  }
-
-  #packed(record: unknown): Buffer {
-    try {
-      return pack(record, RECORD_DEPTH);
-    } catch (error) {
-      if (!(error instanceof EncodingError)) throw error;
-      throw this.#unreadable(error.message);
-    }
   }
 
   #unreadable(problem: string): Error {

@@ -75,28 +75,6 @@ test('a frame comes out as it went in', () => {
   );
 });
 
-test('a frame is written as the general encoder writes it', () => {
-  const integers = [0, 1, 31, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 45];
-  const numbers = [...integers, ...integers.map((one) => -one - 1), 1.5];
-  const texts = [
-    '',
-    'é',
-    ...[31, 32, 63, 64, 65, 255, 256, 65_535, 65_536].map((length) => 'x'.repeat(length)),
-  ];
-  const [event] = frameOf(1).events;
-  const { type, project, featureName, environment, data: after, preData } = event!;
-  const plain = { type, project, featureName, environment, data: after, preData };
-  const written = (fields: object): void => {
-    const { id, at, by, userId } = frameOf(1);
-    const frame = { id, at, by, userId, events: [plain], ...fields };
-    assert.deepEqual(Buffer.from(encodePayload(frame)), Buffer.from(pack(frame)));
-  };
-  for (const at of numbers) written({ at });
-  for (const by of texts) written({ by });
-  for (const count of [15, 16, 70_000]) written({ events: Array(count).fill(plain) });
-  fc.assert(fc.property(frames, written));
-});
-
 test('a frame of many events is decoded in as many steps', () => {
   const frame = frameOf(1, 1_000);
   const payload = Buffer.from(encodePayload(frame));
