@@ -9,9 +9,9 @@ import { LOG_HISTORY_FILE_NAME } from '../persistence/journal/log-history.ts';
 import { IMPORT_MARKER_NAME } from '../persistence/recovery/unfinished-work.ts';
 import { FIRST_TOKEN_FILE_NAME } from './admin-token.ts';
 
-/** `data/` of a clone has a README, and release 0.1.0 left a file `lineage` behind. */
+/** `data/` of a clone has a README, release 0.1.0 left a file `lineage` behind, and a volume has `lost+found`. */
 const NAMES = [
-  ...['README.md', 'lineage'],
+  ...['README.md', 'lineage', 'lost+found'],
   ...['journal', 'snapshots', LOG_BEGINNING_FILE_NAME, LOG_HISTORY_FILE_NAME],
   ...[LOCK_FILE_NAME, SOCKET_FILE_NAME, FIRST_TOKEN_FILE_NAME, IMPORT_MARKER_NAME],
 ];
