@@ -140,7 +140,7 @@ describe('a log that is lost', () => {
     cluster.log.begin(CLUSTER, OTHER);
     for (const node of cluster.nodes) {
       await ended(cluster, node);
-      assert.match(node.stops[0]!.message, /made anew|took over/);
+      assert.match(node.stops[0]!.message, /recreated|took over/);
       node.begin();
       await cluster.until('it has ended again', () => node.stops.length > 1);
       assert.match(node.stops[1]!.message, new RegExp(`the log of the cluster "test" to ${OTHER}`));
