@@ -14,7 +14,7 @@ const COMMANDS = 20_000;
 /** The number of those before a snapshot that is asked for; others are taken on the way. */
 const SNAPSHOT_AFTER = 19_800;
 /** Types of command that may never find what they need in one run, as chance has it. */
-const UNUSED_MAX = 4;
+const UNUSED_MAX = 6;
 /** Switched off where it is off already: while it is on, everything else is refused. */
 const CHANGES_NOTHING = 'set-maintenance';
 /** Commands that share a turn and a sync. */
