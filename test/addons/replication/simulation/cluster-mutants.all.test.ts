@@ -37,7 +37,7 @@ testBroken([
   {
     name: 'decides without asking whether the condition of a change holds',
     file: 'actors/command-decider.ts',
-    find: ' ?? submission.precondition?.(this.#world) ?? null;',
+    find: ' ?? submission.precondition?.(world) ?? null;',
     replace: ' ?? null;',
   },
   {
