@@ -31,6 +31,7 @@ export class TestWorld {
   #idCount = 0;
 
   limits: GrowthLimits = DEFAULT_GROWTH_LIMITS;
+  memoryBudgetBytes = Number.POSITIVE_INFINITY;
 
   /** With what a new data folder starts with, unless `events` are given. */
   constructor(events: readonly DomainEvent[] = seedEvents(new Date(STARTED_AT).toISOString())) {
@@ -57,9 +58,8 @@ export class TestWorld {
       return `00000000-0000-4000-8000-${String(this.#idCount).padStart(12, '0')}`;
     };
     const now = this.#now();
-    const { limits } = this;
+    const { limits, memoryBudgetBytes } = this;
     const clockMs = Date.parse(now);
-    const memoryBudgetBytes = Number.POSITIVE_INFINITY;
     const nextId = this.#eventCount + 1;
     const context = { now, clockMs, actor, limits, memoryBudgetBytes, nextId, newId };
     const decision = decideWithinLimits(this.world, command, context);

@@ -31,7 +31,7 @@ import { createServiceAccount, createUser, deleteUser, updateUser } from '../peo
 import { applyChange } from '../state/apply.ts';
 import { type DecideContext, type Decision, type Kept, SYSTEM } from '../state/decision.ts';
 import { eventRow } from '../state/event-types.ts';
-import { type DomainEvent, isSessionEvent } from '../state/events.ts';
+import { isSessionEvent } from '../state/events.ts';
 import { isRefusal, type Refusal } from '../state/refusal.ts';
 import { RULES_VERSION } from '../state/replay-rules.ts';
 import { refuseInMaintenance } from '../state/settings.ts';
@@ -197,16 +197,16 @@ export function decideWithinLimits(world: World, command: Command, context: Deci
   const events = decide(world, command, context);
   if (isRefusal(events)) return events;
   const isDry = 'dryRun' in command && command.dryRun;
+  // Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first.
+  const limited = events.some(isSessionEvent) ? events.filter((event) => !isSessionEvent(event)) : events;
   // Most changes are switches, which make nothing larger.
-  if (!events.some(mayGrow)) return isDry ? NOTHING : { events, after: null };
+  if (!limited.some(({ type }) => eventRow(type).grows !== false))
+    return isDry ? NOTHING : { events, after: null };
   const first = { id: context.nextId, createdAt: context.now, rules: RULES_VERSION };
-  const after = applyChange(world, events, first);
-  const refusal = refuseBeyondLimits([world, after], command, events, context);
+  const measured = applyChange(world, limited, first);
+  const refusal = refuseBeyondLimits([world, measured], command, limited, context);
+  const after = limited === events ? measured : null;
   return refusal ?? (isDry ? NOTHING : { events, after });
 }
 
 const NOTHING: Kept = { events: [], after: null };
-
-/** Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first. */
-const mayGrow = (event: DomainEvent): boolean =>
-  eventRow(event.type).grows !== false && !isSessionEvent(event);
