@@ -117,6 +117,8 @@ export class CommandDecider {
     assert(this.#recorder.world === world, 'a decision changes nothing');
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     if (decision.events.length === 0) return UNCHANGED;
+    const forbidden = submission.guard?.(world, decision.events) ?? null;
+    if (forbidden !== null) return { kind: 'refusal', refusal: forbidden };
     return this.#encode(decision, this.#recorder.change(actor, tagged(world, decision.events), turnTime.at));
   }
 

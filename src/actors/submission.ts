@@ -20,6 +20,8 @@ export interface Submission<T> {
    * refused as something that does not exist.
    */
   readonly seenBy?: ((world: World) => World | null) | undefined;
+  /** Checked against the events that were decided, and the state before them. A refusal becomes the outcome. */
+  readonly guard?: ((world: World, events: readonly DomainEvent[]) => Refusal | null) | undefined;
   /** Makes a retry of the same request get the first response (see idempotency-cache.ts). */
   readonly retry?: Retry<T> | undefined;
   /** Checked against the state right before the decision. A refusal becomes the outcome. */

@@ -167,8 +167,7 @@ function populated(): TestWorld {
     {
       type: 'grant-project-access',
       project: 'default',
-      members: [],
-      groups: [{ groupId: 1, roleId: 6 }],
+      holdings: [{ kind: 'group', id: 1, roleId: 6 }],
     },
   ];
   const state = new TestWorld().given(...commands, ...team);

@@ -374,14 +374,14 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'remove-member': (c) => ({ type: 'remove-member', ...memberOf(c) }),
   'set-project-access': (c) => {
     const others = [...c.world.directory.users.keys()].filter((id) => id !== 1 && c.yes);
-    const members = [{ userId: 1, roleId: 4 }, ...others.map((userId) => ({ userId, roleId: c.role() }))];
-    const groups = c.groups().map((groupId) => ({ groupId, roleId: c.role() }));
-    return { type: 'set-project-access', project: c.project(), members, groups };
+    const owner = { kind: 'user', id: 1, roleId: 4 } as const;
+    const members = others.map((id) => ({ kind: 'user', id, roleId: c.role() }) as const);
+    const holdings = [owner, ...members, ...groupRoles(c)];
+    return { type: 'set-project-access', project: c.project(), holdings };
   },
   'grant-project-access': (c) => {
-    const members = [{ userId: c.userId(), roleId: c.role() }];
-    const groups = c.groups().map((groupId) => ({ groupId, roleId: c.role() }));
-    return { type: 'grant-project-access', project: c.project(), members, groups };
+    const holdings = [{ kind: 'user', id: c.userId(), roleId: c.role() } as const, ...groupRoles(c)];
+    return { type: 'grant-project-access', project: c.project(), holdings };
   },
   'revoke-project-access': (c) => {
     const [groupId] = c.groups();
@@ -550,6 +550,8 @@ function groupFieldsOf(c: Chance) {
   const users = [...c.world.directory.users.keys()].filter(() => c.yes);
   return { name: c.of(['one', 'two']), rootRole: c.yes ? null : c.of([2, 3, c.customRole()]), users };
 }
+
+const groupRoles = (c: Chance) => c.groups().map((id) => ({ kind: 'group', id, roleId: c.role() }) as const);
 
 function memberOf(c: Chance): { project: string; userId: number; roleId: number } {
   const project = c.project();

@@ -11,7 +11,7 @@ import type { ProjectState, User, World } from '../state/world.ts';
 import { locateProjectRole } from './role-commands.ts';
 import { knownRole, locateGroup } from './roles-and-groups.ts';
 
-interface NamesMembership {
+export interface NamesMembership {
   readonly project: string;
   readonly userId: number;
   readonly roleId: number;
@@ -26,38 +26,34 @@ export interface LocatedMembership {
   readonly held: number | undefined;
 }
 
-export function addMember(world: World, command: NamesMembership): Decision {
-  const located = locateMembership(world, command);
-  if (located.refused) return located;
-  const { project, user, role, held } = located;
-  if (held !== undefined) {
-    return refuse('MembershipRuleError', `User already has access to project=${project.settings.id}`);
-  }
-  return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
-}
+/** A decision on one user and one role in a project. */
+const onMember =
+  (decide: (world: World, located: LocatedMembership) => Decision) =>
+  (world: World, command: NamesMembership): Decision => {
+    const located = locateMembership(world, command);
+    return located.refused ? located : decide(world, located);
+  };
 
-/**
- * Nothing happens for a user who is not a member or holds the role already (docs/specification/membership.md#rules).
- */
-export function changeMember(world: World, command: NamesMembership): Decision {
-  const located = locateMembership(world, command);
-  if (located.refused) return located;
-  const { project, user, role, held } = located;
+export const addMember = onMember((world, { project, user, role, held }) =>
+  held === undefined
+    ? roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id })
+    : refuse('MembershipRuleError', `User already has access to project=${project.settings.id}`),
+);
+
+/** Nothing happens for a user who is not a member or holds the role already (docs/specification/membership.md#rules). */
+export const changeMember = onMember((world, { project, user, role, held }) => {
   if (held === undefined || held === role.id) return UNCHANGED;
   if (isSoleOwner(project, { kind: 'user', id: user.id })) return NEEDS_OWNER;
   return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
-}
+});
 
-export function removeMember(world: World, command: NamesMembership): Decision {
-  const located = locateMembership(world, command);
-  if (located.refused) return located;
-  const { project, user, role, held } = located;
+export const removeMember = onMember((world, { project, user, role, held }) => {
   if (held !== role.id) {
     return notFound(`The user ${user.id} does not hold the role ${role.name} in "${project.settings.id}".`);
   }
   if (isSoleOwner(project, { kind: 'user', id: user.id })) return NEEDS_OWNER;
   return [roleTaken(world, project, { kind: 'user', id: user.id })];
-}
+});
 
 export const NEEDS_OWNER = refuse('MembershipRuleError', 'A project must have at least one owner');
 
@@ -80,8 +76,10 @@ interface Holder {
   readonly id: number;
 }
 
-interface Holding extends Holder {
+export interface Holding extends Holder {
   readonly roleId: number;
+  /** JSON pointer of where the request names the holder, for refusals. */
+  readonly path?: string;
 }
 
 /** The roles that holders of the kind have in the project, by their ids. */
@@ -173,32 +171,18 @@ export function membershipData(user: User, role: Role): MembershipData {
   return { userId: user.id, roleId: role.id, roleName: role.name, email: user.email };
 }
 
-interface Member {
-  readonly userId: number;
-  readonly roleId: number;
-  /** JSON pointer of where the request names the member, for refusals. */
-  readonly path?: string;
-}
-
-interface MemberGroup {
-  readonly groupId: number;
-  readonly roleId: number;
-  readonly path?: string;
-}
-
 /** Roles for users and groups. Holds each user and each group at most once. */
 interface Granted {
   readonly project: string;
-  readonly members: readonly Member[];
-  readonly groups: readonly MemberGroup[];
+  readonly holdings: readonly Holding[];
 }
 
 /** Records one event for each user and group that is added, changed or removed. At least one must be an Owner. */
-export function setProjectAccess(world: World, command: Granted): Decision {
-  const project = locateProject(world, command.project);
+export function setProjectAccess(world: World, { project: id, holdings: wanted }: Granted): Decision {
+  const project = locateProject(world, id);
   if (isRefusal(project)) return project;
-  const wanted = holdingsIn(world, command);
-  if (isRefusal(wanted)) return wanted;
+  const refusal = refuseUnknown(world, wanted);
+  if (refusal !== null) return refusal;
   if (!hasOwner(wanted)) return NEEDS_OWNER;
   const staying = new Set(wanted.map(keyOf));
   return [
@@ -210,14 +194,14 @@ export function setProjectAccess(world: World, command: Granted): Decision {
 }
 
 /** Gives roles as `set-project-access` does, but that the others keep theirs. */
-export function grantProjectAccess(world: World, command: Granted): Decision {
-  const project = locateProject(world, command.project);
+export function grantProjectAccess(world: World, { project: id, holdings: wanted }: Granted): Decision {
+  const project = locateProject(world, id);
   if (isRefusal(project)) return project;
-  const wanted = holdingsIn(world, command);
-  if (isRefusal(wanted)) return wanted;
   const after = new Map([...holdingsOf(project), ...wanted].map((one) => [keyOf(one), one]));
   return (
-    refuseOwnerless(project, [...after.values()]) ?? wanted.flatMap((one) => roleSet(world, project, one))
+    refuseUnknown(world, wanted) ??
+    refuseOwnerless(project, [...after.values()]) ??
+    wanted.flatMap((one) => roleSet(world, project, one))
   );
 }
 
@@ -245,18 +229,14 @@ const hasOwner = (holdings: readonly Holding[]): boolean =>
 
 const keyOf = ({ kind, id }: Holder): string => `${kind} ${id}`;
 
-/** The roles that the request gives; refuses the first that names what does not exist. */
-function holdingsIn(world: World, { members, groups }: Granted): readonly Holding[] | Refusal {
-  const sent = [
-    ...members.map(({ userId, ...rest }) => ({ kind: 'user', id: userId, ...rest }) as const),
-    ...groups.map(({ groupId, ...rest }) => ({ kind: 'group', id: groupId, ...rest }) as const),
-  ];
-  for (const { kind, id, roleId, path } of sent) {
+/** Refuses the first that names what does not exist. */
+function refuseUnknown(world: World, wanted: readonly Holding[]): Refusal | null {
+  for (const { kind, id, roleId, path } of wanted) {
     const holder = kind === 'user' ? locateUser(world, id) : locateGroup(world, id);
     const located = isRefusal(holder) ? holder : locateProjectRole(world, roleId);
     if (!isRefusal(located)) continue;
     const detail = { message: located.message };
     return { ...located, details: [path === undefined ? detail : { ...detail, path }] };
   }
-  return sent;
+  return null;
 }

@@ -17,7 +17,7 @@ import { ALL, type ApiToken, type World } from '../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.ts';
 import type { Params } from '../serving/params.ts';
-import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { type Guard, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from './directory-schemas.ts';
 import { apiTokenView } from './directory-views.ts';
@@ -167,22 +167,14 @@ function tokensFor(
   return listResponse(context, { name: 'tokens', items: tokens, view });
 }
 
-type TokenCommand = Command<'create-api-token' | 'update-api-token' | 'delete-api-token'>;
-
-const ACTS = {
-  'create-api-token': 'CREATE',
-  'update-api-token': 'UPDATE',
-  'delete-api-token': 'DELETE',
-} as const satisfies Readonly<Record<TokenCommand['type'], Act>>;
-
-/** Why the caller may not do this with a token of its type; null also for a token that does not exist, to which nothing happens. */
-export function refuseToken(world: World, caller: Caller, command: TokenCommand): Refusal | null {
-  const token =
-    command.type === 'create-api-token' ? command.token : world.directory.apiTokens.get(command.digest);
-  const act = ACTS[command.type];
-  if (token === undefined || mayWith({ world, caller }, act, token.type)) return null;
-  return mayInProject({ world, caller }, act, token) ? null : noRight(token.type);
-}
+/** Refuses a caller who may not do this with tokens of that type. */
+const guardFor =
+  (act: Act): Guard =>
+  (world, caller, [event]) => {
+    const token = (event?.data ?? event?.preData) as unknown as TokenFields;
+    if (mayWith({ world, caller }, act, token.type)) return null;
+    return mayInProject({ world, caller }, act, token) ? null : noRight(token.type);
+  };
 
 /** Whether the token is of one project alone, whose tokens the caller may make and delete. */
 function mayInProject({ world, caller }: Requester, act: Act, { type, projects }: TokenFields): boolean {
@@ -222,6 +214,7 @@ export const apiTokenRoutes = underTag('API tokens', [
     needsOneOf: needsFor('CREATE'),
     body: CreateTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
+    guard: guardFor('CREATE'),
     secretField: 'secret',
     command: (context) => creation(context, context.body),
     shows: created,
@@ -231,6 +224,7 @@ export const apiTokenRoutes = underTag('API tokens', [
     summary:
       'Change when an API token expires. It is named by its secret or its digest; nothing happens to an unknown one.',
     needsOneOf: needsFor('UPDATE'),
+    guard: guardFor('UPDATE'),
     body: UpdateTokenBody,
     command: ({ world, params, body }) => ({
       type: 'update-api-token',
@@ -243,6 +237,7 @@ export const apiTokenRoutes = underTag('API tokens', [
     summary:
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     needsOneOf: needsFor('DELETE'),
+    guard: guardFor('DELETE'),
     command: ({ world, params }) => ({ type: 'delete-api-token', digest: tokenDigest(world, params) }),
   }),
 ]);
@@ -280,6 +275,7 @@ export const projectTokenRoutes = underTag('API tokens', [
     locate: locate.project,
     body: CreateProjectTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
+    guard: guardFor('CREATE'),
     secretField: 'secret',
     command: (context) => {
       const { body, params } = context;
@@ -303,6 +299,7 @@ export const projectTokenRoutes = underTag('API tokens', [
     operationId: 'deleteProjectApiToken',
     summary: 'Delete an API token of a project, named by its secret or its digest.',
     needs: ['DELETE_PROJECT_API_TOKEN'],
+    guard: guardFor('DELETE'),
     locate: locate.project,
     command: ({ world, params }) => {
       const digest = tokenDigest(world, params);

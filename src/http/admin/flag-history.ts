@@ -13,6 +13,7 @@ import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../.
 import type { ProjectState } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import {
+  commandOf,
   type QueryParameter,
   type ReadResponse,
   type RequestContext,
@@ -109,9 +110,9 @@ function respondWith(view: (event: DomainEvent) => object) {
     recorded: readonly DomainEvent[],
     command: Command,
   ) => {
-    if (command.type !== 'rollback-flags') throw new Error(`a rollback was asked for, not ${command.type}`);
-    const { dryRun } = command;
-    const events = dryRun ? plannedRollback(world, command) : recorded;
+    const rollback = commandOf(command, 'rollback-flags');
+    const { dryRun } = rollback;
+    const events = dryRun ? plannedRollback(world, rollback) : recorded;
     if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
     return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(view) });
   };

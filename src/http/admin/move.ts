@@ -1,14 +1,12 @@
 /** The route that moves a flag to another project. */
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
-import type { MoveFlag } from '../../domain/decide/move-command.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { locateFlag } from '../../domain/state/locate.ts';
-import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
-import { type Caller, mayDo } from '../serving/access.ts';
-import { underTag, writeRoute } from '../serving/route.ts';
+import { present, refuse } from '../../domain/state/refusal.ts';
+import { mayDo } from '../serving/access.ts';
+import { commandOf, type Guard, underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
 
 const MoveBody = titled('ChangeProject', { newProjectId: v.string() });
@@ -36,22 +34,23 @@ function needsOf(flag: Flag): readonly Asking[] {
  * Why the caller may not make the move. The flag, with what it is in each environment, goes from those who use the one project
  * and comes to those who use the other.
  */
-export function refuseMove(world: World, caller: Caller, command: MoveFlag): Refusal | null {
-  const located = locateFlag(world, command.project, command.flag);
-  if (located.refused || !world.projects.has(command.newProject)) return null;
-  for (const projectId of [command.newProject, command.project]) {
-    for (const { permission, environment } of needsOf(located.record.flag)) {
+const refuseMove: Guard = (world, caller, _, command) => {
+  const { project, flag, newProject } = commandOf(command, 'move-flag');
+  for (const projectId of [newProject, project]) {
+    for (const { permission, environment } of needsOf(
+      present(locateFlag(world, project, flag)).record.flag,
+    )) {
       const need: Need = { permission: 'flag:write', needs: [permission] };
       if (mayDo(world, caller, need, { projectId, environment })) continue;
       const place = environment === null ? '' : ` in the environment "${environment}"`;
       return refuse(
         'NoAccessError',
-        `The user "${caller.actor.name}" lacks the permission flag:write or ${permission}${place} of the project "${projectId}", so the flag "${command.flag}" cannot be moved from "${command.project}" to "${command.newProject}".`,
+        `The user "${caller.actor.name}" lacks the permission flag:write or ${permission}${place} of the project "${projectId}", so the flag "${flag}" cannot be moved from "${project}" to "${newProject}".`,
       );
     }
   }
   return null;
-}
+};
 
 export const moveRoutes = underTag('Features', [
   writeRoute('POST /projects/:projectId/features/:featureName/changeProject', {
@@ -60,6 +59,7 @@ export const moveRoutes = underTag('Features', [
     needs: ['MOVE_FEATURE_TOGGLE'],
     locate: locate.flag,
     body: MoveBody,
+    guard: refuseMove,
     refusals: ['NoAccessError'],
     command: ({ params, body: { newProjectId } }) => ({
       type: 'move-flag',

@@ -1,10 +1,12 @@
 /** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
 import * as v from 'valibot';
 import { described, IdSchema, list, titled } from '../../domain/json/schema.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { Holding } from '../../domain/people/membership-commands.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import { mayDo, rolesIn } from '../serving/access.ts';
 import type { Params } from '../serving/params.ts';
-import { type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { type Guard, type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { ProjectAccessSchema } from './access-schemas.ts';
 import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
 import * as locate from './locators.ts';
@@ -66,9 +68,35 @@ const AddAccessBody = titled('AddProjectAccess', {
 
 const SetRolesBody = titled('SetRoles', { roles: OneRoleSchema });
 
+const holdings = (kind: Holding['kind'], ids: readonly number[], roleId: number, path: string): Holding[] =>
+  ids.map((id, at) => ({ kind, id, roleId, path: `${path}/${at}` }));
+
+/**
+ * Why the caller may not give these roles, or take them away. Whoever changes members by a permission of a custom role handles
+ * no other roles than their own: they could make themselves the only Owner otherwise.
+ */
+const refuseForeignRoles: Guard = (world, caller, events) => {
+  const projectId = events[0]?.project ?? '';
+  if (mayDo(world, caller, { permission: 'project:write' }, { projectId, environment: null })) return null;
+  const held = new Set(
+    [...caller.roles, ...rolesIn(world, caller, world.projects.get(projectId))].map(({ id }) => id),
+  );
+  const handled = events.flatMap(({ data, preData }) => [preData, data].flatMap((one) => roleIn(one) ?? []));
+  const foreign = handled.find((roleId) => !held.has(roleId));
+  if (foreign === undefined) return null;
+  return refuse(
+    'NoAccessError',
+    `The user "${caller.actor.name}" may give and take no role in the project "${projectId}" but those that they hold there, and the role ${foreign} is none of them; ask an Admin or an Owner of the project for it.`,
+  );
+};
+
+const roleIn = (data: object | null): number | undefined =>
+  data !== null && 'roleId' in data ? (data.roleId as number) : undefined;
+
 const CHANGE = {
   needs: ['PROJECT_USER_ACCESS_WRITE'],
   pinned: locate.pinnedAccess,
+  guard: refuseForeignRoles,
   refusals: ['MembershipRuleError', 'NoAccessError'],
 } as const;
 
@@ -102,15 +130,13 @@ export const projectAccessRoutes = underTag('Projects', [
     locate: locate.project,
     body: SetAccessBody,
     success: { status: 200, schema: ProjectAccessSchema },
-    command: ({ params, body }) => ({
+    command: ({ params, body: { roles } }) => ({
       type: 'set-project-access',
       project: params.projectId,
-      members: body.roles.flatMap(({ id: roleId, users }, role) =>
-        users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
-      ),
-      groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
-        groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
-      ),
+      holdings: [
+        ...roles.flatMap(({ id, users }, at) => holdings('user', users, id, `/body/roles/${at}/users`)),
+        ...roles.flatMap(({ id, groups }, at) => holdings('group', groups, id, `/body/roles/${at}/groups`)),
+      ],
     }),
     shows: ({ world, usage }, project) => projectAccessView(world, project, usage.signIns),
   }),
@@ -123,8 +149,10 @@ export const projectAccessRoutes = underTag('Projects', [
     command: ({ params, body: { roles: roleId, users, groups } }) => ({
       type: 'grant-project-access',
       project: params.projectId,
-      members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
-      groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
+      holdings: [
+        ...holdings('user', [...new Set(users)], roleId, '/body/users'),
+        ...holdings('group', [...new Set(groups)], roleId, '/body/groups'),
+      ],
     }),
   }),
   writeRoute(`PUT ${GROUP_ROLES}`, {
@@ -136,8 +164,7 @@ export const projectAccessRoutes = underTag('Projects', [
     command: ({ params, body: { roles: roleId } }) => ({
       type: 'grant-project-access',
       project: params.projectId,
-      members: [],
-      groups: [{ groupId: locate.numericId(params.id), roleId, path: '/body/roles/0' }],
+      holdings: holdings('group', [locate.numericId(params.id)], roleId, '/body/roles'),
     }),
   }),
   writeRoute(`DELETE ${GROUP_ROLES}`, {

@@ -14,7 +14,14 @@ import { isRefusal, present } from '../../domain/state/refusal.ts';
 import type { Environment } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
-import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import {
+  commandOf,
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from './directory-schemas.ts';
@@ -186,9 +193,9 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
       };
     },
     respond: ({ world }, happened, command) => {
-      if (command.type !== 'copy-strategies') throw new Error(`a copy was asked for, not ${command.type}`);
-      const { dryRun } = command;
-      const events = dryRun ? plannedCopy(world, command, () => NOT_NAMED_YET) : happened;
+      const copy = commandOf(command, 'copy-strategies');
+      const { dryRun } = copy;
+      const events = dryRun ? plannedCopy(world, copy, () => NOT_NAMED_YET) : happened;
       if (isRefusal(events)) throw new Error(`a copy that is possible is refused: ${events.message}`);
       return jsonResponse(200, { dryRun, events: events.map(plannedEventView) });
     },

@@ -1,15 +1,13 @@
 /** The administrative interface as a surface: its routes, who may call them, and what is told to those who may not. */
 
 import type { Need, Right } from '../../domain/access/permissions.ts';
-import type { Command } from '../../domain/decide/decide.ts';
 import { FLAG_KIND_NAMES, OTHER_KIND_NAMES } from '../../domain/kinds/kinds.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
-import { type Asked, type Caller, mayDo, rolesIn } from '../serving/access.ts';
+import { type Asked, type Caller, mayDo } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import type { Route } from '../serving/route.ts';
 import { API_PREFIX, type Surface, type SurfaceAccess } from '../serving/surface.ts';
-import { apiTokenRoutes, projectTokenRoutes, refuseToken } from './api-tokens.ts';
+import { apiTokenRoutes, projectTokenRoutes } from './api-tokens.ts';
 import { archiveRoutes } from './archive.ts';
 import { dependencyRoutes } from './dependencies.ts';
 import { environmentRoutes } from './environments.ts';
@@ -21,7 +19,7 @@ import { flagCreatorRoutes, flagSearchRoutes } from './flag-search.ts';
 import { favoriteRoutes, flagCheckRoutes, flagRoutes, lifecycleRoutes, linkRoutes } from './flags.ts';
 import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
-import { moveRoutes, refuseMove } from './move.ts';
+import { moveRoutes } from './move.ts';
 import { invitationRoutes, passwordRoutes } from './passwords.ts';
 import { permissionRoutes } from './permissions.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
@@ -30,7 +28,7 @@ import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './p
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
-import { refuseImport, transferRoutes } from './transfer.ts';
+import { transferRoutes } from './transfer.ts';
 import { uiConfigRoutes } from './ui-config.ts';
 import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
@@ -84,105 +82,6 @@ export const ROUTES: readonly Route[] = [
   ...eventCreatorRoutes,
 ];
 
-// Rights that a command needs beyond those of its route, by kind of command: they depend on its body and on the
-// state. Checked in the turn of each command, with the rights that the caller has then.
-
-// The roles in a project that a caller may give and take away (docs/specification/membership.md#rules).
-
-type MemberCommand = Command<
-  | 'add-member'
-  | 'change-member'
-  | 'remove-member'
-  | 'set-project-access'
-  | 'grant-project-access'
-  | 'revoke-project-access'
->;
-
-/** Ids of roles by the id of their holder; undefined for a holder who has none afterwards. */
-type Wanted = ReadonlyMap<number, number | undefined>;
-
-/**
- * Why the caller may not give a role that is new to somebody, or take one away; null when they may. Whoever changes members by a
- * permission of a custom role handles no other roles than their own: they could make themselves the only Owner otherwise.
- */
-function refuseForeignRoles(world: World, caller: Caller, command: MemberCommand): Refusal | null {
-  const { project: projectId } = command;
-  const project = world.projects.get(projectId);
-  if (project === undefined) return null;
-  if (mayDo(world, caller, { permission: 'project:write' }, { projectId, environment: null })) return null;
-  const held = new Set([...caller.roles, ...rolesIn(world, caller, project)].map(({ id }) => id));
-  const { members, groups } = wantedRoles(project, command);
-  const changed = [...changedRoles(project.members, members), ...changedRoles(project.groups, groups)];
-  const foreign = changed.find((roleId) => !held.has(roleId));
-  if (foreign === undefined) return null;
-  return refuse(
-    'NoAccessError',
-    `The user "${caller.actor.name}" may give and take no role in the project "${projectId}" but those that they hold there, and the role ${foreign} is none of them; ask an Admin or an Owner of the project for it.`,
-  );
-}
-
-function changedRoles(before: ReadonlyMap<number, number>, after: Wanted): readonly number[] {
-  return [...after]
-    .filter(([holder, roleId]) => before.get(holder) !== roleId)
-    .flatMap(([holder, roleId]) => [before.get(holder), roleId])
-    .filter((roleId) => roleId !== undefined);
-}
-
-/** The roles that the command's users and groups are to hold afterwards. */
-function wantedRoles(project: ProjectState, command: MemberCommand): { members: Wanted; groups: Wanted } {
-  const nobody: Wanted = new Map();
-  switch (command.type) {
-    case 'add-member':
-    case 'change-member':
-      return { members: new Map([[command.userId, command.roleId]]), groups: nobody };
-    case 'remove-member':
-      return { members: new Map([[command.userId, undefined]]), groups: nobody };
-    case 'revoke-project-access':
-      return { members: nobody, groups: new Map([[command.groupId, undefined]]) };
-    case 'grant-project-access':
-    case 'set-project-access': {
-      const members = new Map<number, number | undefined>();
-      const groups = new Map<number, number | undefined>();
-      if (command.type === 'set-project-access') {
-        for (const userId of project.members.keys()) members.set(userId, undefined);
-        for (const groupId of project.groups.keys()) groups.set(groupId, undefined);
-      }
-      for (const { userId, roleId } of command.members) members.set(userId, roleId);
-      for (const { groupId, roleId } of command.groups) groups.set(groupId, roleId);
-      return { members, groups };
-    }
-  }
-}
-
-type Rights = {
-  readonly [Type in Command['type']]?: (
-    world: World,
-    caller: Caller,
-    command: Command<Type>,
-  ) => Refusal | null;
-};
-
-const RIGHTS: Rights = {
-  'move-flag': refuseMove,
-  'import-flags': refuseImport,
-  'add-member': refuseForeignRoles,
-  'change-member': refuseForeignRoles,
-  'remove-member': refuseForeignRoles,
-  'set-project-access': refuseForeignRoles,
-  'grant-project-access': refuseForeignRoles,
-  'revoke-project-access': refuseForeignRoles,
-  'create-api-token': refuseToken,
-  'update-api-token': refuseToken,
-  'delete-api-token': refuseToken,
-};
-
-export function refuseCommand(world: World, caller: Caller, command: Command): Refusal | null {
-  const refusal = RIGHTS[command.type] as
-    | ((world: World, caller: Caller, command: Command) => Refusal | null)
-    | undefined;
-  return refusal?.(world, caller, command) ?? null;
-}
-
 // The surface: who may call it, and what is told to those who may not.
 
 const WHO_MAY: Readonly<Record<Right, string>> = {
@@ -205,7 +104,6 @@ export const ADMIN_ACCESS: SurfaceAccess = {
   ),
   refuse: (world, caller, need, asked) =>
     mayDo(world, caller, need, asked) ? null : noAccess(caller, need, asked),
-  refuseCommand,
   whoMay,
   takesSessions: true,
   credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',

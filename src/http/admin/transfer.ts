@@ -22,7 +22,14 @@ import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../.
 import type { World } from '../../domain/state/world.ts';
 import { type Caller, mayDo } from '../serving/access.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
-import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import {
+  commandOf,
+  type Guard,
+  type RequestContext,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
 import { walkFlags } from './chunk-walk.ts';
 import { recordSchema } from './record-schemas.ts';
 import { recorded, settledResponse } from './responses.ts';
@@ -177,14 +184,15 @@ function missingPermissions(
   return missing;
 }
 
-export function refuseImport(world: World, caller: Caller, command: ImportFlags): Refusal | null {
-  const missing = missingPermissions(world, caller, command);
-  if (missing.length === 0 || isRefusal(locateImport(world, command))) return null;
+const refuseImport: Guard = (world, caller, _, command) => {
+  const wanted = commandOf(command, 'import-flags');
+  const missing = missingPermissions(world, caller, wanted);
+  if (missing.length === 0) return null;
   return refuse(
     'NoAccessError',
-    `The user "${caller.actor.name}" lacks permissions in the project "${command.project}" that the import needs: ${missing.join(', ')}.`,
+    `The user "${caller.actor.name}" lacks permissions in the project "${wanted.project}" that the import needs: ${missing.join(', ')}.`,
   );
-}
+};
 
 export const transferRoutes = underTag('Export and import', [
   writeRoute('POST /features-batch/export', {
@@ -248,6 +256,7 @@ export const transferRoutes = underTag('Export and import', [
     permission: 'read',
     body: ImportBody,
     refusals: ['NoAccessError'],
+    guard: refuseImport,
     command: ({ body }) => importCommand(body),
   }),
 ]);

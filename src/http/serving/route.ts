@@ -135,6 +135,23 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   ): ReadResponse | Refusal | Promise<ReadResponse | Refusal>;
 }
 
+/**
+ * Refuses what a command has come to: rights that depend on its body and on the state. Asked in the turn of the command, with the
+ * rights that the caller has then, and not where nothing changes. `world` is the state before.
+ */
+export type Guard = (
+  world: World,
+  caller: Caller,
+  events: readonly DomainEvent[],
+  command: Command,
+) => Refusal | null;
+
+/** The command of a route whose commands are all of this type. */
+export function commandOf<T extends Command['type']>(command: Command, type: T): Command<T> {
+  assert.equal(command.type, type);
+  return command as unknown as Command<T>;
+}
+
 export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'write';
   /**
@@ -144,6 +161,8 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
   command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
   /** The author of the change where it is not the caller: somebody recognised by the content of the body. */
   actor?(world: World, command: Command): Actor;
+  /** Absent where the check of the route's rights is all. */
+  readonly guard?: Guard;
   /** The part of the state that the write changes, which `If-Match` pins where the path names no flag (locators.ts). */
   readonly pinned?: Locate<object>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
@@ -227,6 +246,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   read: undefined,
   command: undefined,
   actor: undefined,
+  guard: undefined,
   pinned: undefined,
   secretField: undefined,
   secretsInBody: undefined,

@@ -3,7 +3,6 @@
  * list of them; what they have in common, the order of the checks above all, is the dispatcher's alone.
  */
 import type { Need } from '../../domain/access/permissions.ts';
-import type { Command } from '../../domain/decide/decide.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Asked, Caller } from './access.ts';
@@ -47,8 +46,6 @@ export interface SurfaceAccess {
   readonly unauthenticated: Refusal;
   /** A refusal where `caller` may not use a route that needs this on its path; null: it may. */
   refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;
-  /** Refuses a command by its body and the state, in its turn; absent where the route's check is all. */
-  refuseCommand?(world: World, caller: Caller, command: Command): Refusal | null;
   /** For the description: in a few words, who may use a route that needs this. */
   whoMay(need: Need): string;
   /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */

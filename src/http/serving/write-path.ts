@@ -24,7 +24,7 @@ import { flagPrecondition, recordPrecondition } from './etag.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
-import { partSeenBy, worldSeenBy } from './visible-world.ts';
+import { partSeenBy } from './visible-world.ts';
 import { WARNINGS_MAX, type Warning, withWarnings } from './warnings.ts';
 
 /** A write that has passed the checks of its request. */
@@ -161,13 +161,19 @@ class Write implements Submission<HttpResponse> {
       const former = path.callers.identifyWithoutProject(call.request, bound, route, params);
       return isRefusal(command) && former !== null ? null : found;
     }
-    if (isRefusal(command)) return null;
-    this.#caller = found;
-    return bound.surface.access?.refuseCommand?.(worldSeenBy(world, found), found, command) ?? null;
+    if (!isRefusal(command)) this.#caller = found;
+    return null;
   }
 
   seenBy(world: World): World | null {
     return partSeenBy(world, this.#caller);
+  }
+
+  get guard(): Submission<HttpResponse>['guard'] {
+    const { prepared, command } = this.#parts;
+    const { guard } = prepared.route;
+    if (guard === undefined || isRefusal(command)) return undefined;
+    return (world, events) => guard(world, this.#caller, events, command);
   }
 
   respond(world: World, events: readonly DomainEvent[]): HttpResponse {

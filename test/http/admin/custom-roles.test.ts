@@ -285,7 +285,16 @@ describe('custom roles', () => {
       ['PUT', `${here}/users/${owner.id}/roles/${own}`],
       ['PUT', `${here}/groups/${group}/roles`, { roles: [own] }],
       ['POST', `${here}/access`, { roles: [own], users: [owner.id], groups: [] }],
-      ['PUT', `${here}/access`, { roles: [{ id: own, users: [self], groups: [] }] }],
+      [
+        'PUT',
+        `${here}/access`,
+        {
+          roles: [
+            { id: own, users: [self] },
+            { id: 4, groups: [group] },
+          ],
+        },
+      ],
     ] as const;
     const { engine } = server.server.store;
     const { lastId } = engine;
