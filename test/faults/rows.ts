@@ -404,7 +404,6 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'is refused in a rollback and in its dry run',
         'hinders nobody to read, switch and shrink what is there',
       ),
-      ...named('domain/state/strategy-run.test.ts')('are as if its events had been applied one by one'),
     ],
   },
   {

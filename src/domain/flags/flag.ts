@@ -114,24 +114,6 @@ export function flagOf(
   };
 }
 
-/** Parts that whole lists of flags are changed in at once. */
-export type FlagParts = Partial<Pick<Flag, 'stale' | 'archivedAt' | 'tags' | 'dependencies' | 'children'>>;
-
-export function withParts(flag: Flag, parts: FlagParts): Flag {
-  const { stale, archivedAt, tags, dependencies, children } = parts;
-  const body: FlagBody = {
-    name: flag.name,
-    project: flag.project,
-    createdAt: flag.createdAt,
-    archivedAt: archivedAt === undefined ? flag.archivedAt : archivedAt,
-    environments: flag.environments,
-    tags: tags ?? flag.tags,
-    dependencies: dependencies ?? flag.dependencies,
-    children: children ?? flag.children,
-  };
-  return flagOf(body, stale === undefined ? flag : { ...flag, stale }, flag.environments);
-}
-
 type FlagIdentity = Pick<Flag, 'name' | 'project' | 'createdAt'>;
 
 interface FlagDataParts {

@@ -2,27 +2,18 @@
  * `apply` for events about one flag. It changes that flag and, for dependencies, its parent, but never the whole
  * project.
  *
- * Events about a flag in one environment are the most frequent ones, and copy the flag environment by hand; so do those that come
- * for a thousand flags at once. The others use immer. Drafts would make a switch three times as expensive as deciding, copying and rendering it
- * together, because immer searches everything that a recipe adds, constraints and variants included, for more drafts.
+ * Events about a flag in one environment are the most frequent ones, and copy it by hand; the others use immer. Drafts would make a
+ * switch three times as expensive as deciding, copying and rendering it together, because immer searches everything that a recipe
+ * adds, constraints and variants included, for more drafts.
  */
 import { type Draft as Drafted, produce, setAutoFreeze } from 'immer';
-import {
-  type Dependency,
-  environmentOf,
-  type Flag,
-  type FlagEnvironment,
-  type FlagParts,
-  flagOf,
-  withParts,
-} from '../flags/flag.ts';
+import { type Dependency, environmentOf, type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
 import { endOfLife } from '../flags/lifetime.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
-import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectIn } from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
@@ -30,13 +21,13 @@ import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectI
 setAutoFreeze(false);
 
 type FlagDraft = Drafted<Flag>;
-type Recipe = (flag: FlagDraft) => void;
 
 export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp): void {
   const known = draft.projects.get(event.project);
   if (known === undefined) throw mismatch(event, 'its project does not exist');
   const project = projectIn(draft, known);
   project.revision = stamp.id;
+  const touched = { draft, project, name: event.featureName, stamp };
   switch (event.type) {
     case 'feature-created':
       return create(draft, project, event, stamp);
@@ -60,7 +51,7 @@ export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp
       });
     case 'feature-completed':
     case 'feature-uncompleted':
-      return complete({ draft, project, name: event.featureName, stamp }, event);
+      return complete(touched, event);
     case 'feature-revived':
       dropRecord(draft, directoryIn(draft), 'completions', event.featureName);
       break;
@@ -68,13 +59,13 @@ export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp
       forgetNote(draft, event, stamp);
       break;
     case 'feature-dependency-added':
-      addChild({ draft, project, name: event.data.feature, stamp }, event.featureName);
+      changeParents(touched, [event.data], true);
       break;
     case 'feature-dependency-removed':
-      forgetChild({ draft, project, name: event.featureName, stamp }, [event.preData]);
+      changeParents(touched, [event.preData], false);
       break;
     case 'feature-dependencies-removed':
-      forgetChild({ draft, project, name: event.featureName, stamp }, event.preData.dependencies);
+      changeParents(touched, event.preData.dependencies, false);
       break;
     default:
   }
@@ -98,22 +89,6 @@ function noteChange(
   return 0;
 }
 
-/** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */
-export function applyStrategyRun(draft: Draft, run: readonly StrategyEvent[], last: EventStamp): boolean {
-  const [first] = run;
-  const known = first === undefined ? undefined : draft.projects.get(first.project);
-  if (first === undefined || known === undefined) return false;
-  const record = recordOf(known, first.featureName, last);
-  const before = environmentOf(record.flag, first.environment).strategies;
-  const strategies = strategiesAfter(before, run, strategyOf);
-  if (strategies === null) return false;
-  const project = projectIn(draft, known);
-  project.revision = last.id;
-  const flag = withEnvironment(record.flag, first.environment, { strategies });
-  replaceNoted(draft, project, record, { flag, revision: last.id });
-  return true;
-}
-
 type FlagEnvironmentEvent = Extract<FlagEvent, { readonly environment: string }>;
 type ChangeEvent = Exclude<
   FlagEvent,
@@ -133,10 +108,7 @@ type ChangeEvent = Exclude<
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
   if (event.environment !== null) return withEnvironment(flag, event.environment, changesOf(flag, event));
   if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
-  if (event.type !== 'feature-variants-updated') {
-    const parts = partsOf(flag, event, stamp);
-    return parts === null ? produce(flag, recipeOf(event)) : withParts(flag, parts);
-  }
+  if (event.type !== 'feature-variants-updated') return produce(flag, (after) => change(after, event, stamp));
   const { variants } = event.data;
   return project.settings.environments.reduce(
     (after, name) => withEnvironment(after, name, { variants }),
@@ -172,8 +144,7 @@ function changesOf(flag: Flag, event: FlagEnvironmentEvent): Partial<FlagEnviron
   }
 }
 
-// Most strategies are added at the end and keep their sortOrder: no sort is needed then. A change of very many events,
-// such as a rollback, would otherwise sort the whole list for each of them.
+// Most strategies are added at the end and keep their sortOrder: no sort is needed then.
 
 function withAdded(strategies: readonly Strategy[], added: Strategy): readonly Strategy[] {
   const list = [...strategies, added];
@@ -212,48 +183,46 @@ function strategyOf(data: StrategyData): Strategy {
   return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
 }
 
-/** The part of the flag that the event changes; null for an event that does something else. */
-function partsOf(flag: Flag, event: ChangeEvent, { createdAt }: EventStamp): FlagParts | null {
-  switch (event.type) {
-    case 'feature-stale-on':
-      return { stale: true };
-    case 'feature-stale-off':
-      return { stale: false };
-    case 'feature-archived':
-      return { archivedAt: event.hidden?.archivedAt ?? createdAt };
-    case 'feature-revived':
-      return { archivedAt: null };
-    case 'feature-tagged':
-      return { tags: [...flag.tags, { type: event.data.type, value: event.data.value }] };
-    case 'feature-untagged': {
-      const { type, value } = event.preData;
-      return { tags: flag.tags.filter((tag) => tag.type !== type || tag.value !== value) };
-    }
-    case 'feature-dependency-added': {
-      const others = flag.dependencies.filter(({ feature }) => feature !== event.data.feature);
-      return { dependencies: [...others, event.data] };
-    }
-    default:
-      return null;
-  }
-}
-
 /** The effect of any other event on the flag that it names. */
-function recipeOf(
+function change(
+  flag: FlagDraft,
   event: Exclude<
     ChangeEvent,
     FlagEnvironmentEvent | { type: 'feature-metadata-updated' | 'feature-variants-updated' }
   >,
-): Recipe {
+  { createdAt }: EventStamp,
+): void {
   switch (event.type) {
+    case 'feature-stale-on':
+    case 'feature-stale-off':
+      flag.stale = event.type === 'feature-stale-on';
+      return;
+    case 'feature-archived':
+      flag.archivedAt = event.hidden?.archivedAt ?? createdAt;
+      return;
+    case 'feature-revived':
+      flag.archivedAt = null;
+      return;
+    case 'feature-tagged':
+      flag.tags.push({ type: event.data.type, value: event.data.value });
+      return;
+    case 'feature-untagged': {
+      const { type, value } = event.preData;
+      flag.tags = flag.tags.filter((tag) => tag.type !== type || tag.value !== value);
+      return;
+    }
+    case 'feature-dependency-added': {
+      const { feature, enabled, variants } = event.data;
+      const others = flag.dependencies.filter((one) => one.feature !== feature);
+      flag.dependencies = [...others, { feature, enabled, variants: [...variants] }];
+      return;
+    }
     case 'feature-dependency-removed':
-      return (flag) => {
-        flag.dependencies = flag.dependencies.filter((one) => one.feature !== event.preData.feature);
-      };
+      flag.dependencies = flag.dependencies.filter((one) => one.feature !== event.preData.feature);
+      return;
     case 'feature-dependencies-removed':
-      return (flag) => {
-        flag.dependencies = [];
-      };
+      flag.dependencies = [];
+      return;
     default:
       throw mismatch(event, 'this version does not know the type');
   }
@@ -353,25 +322,20 @@ interface Touched {
   readonly stamp: EventStamp;
 }
 
-function forgetChild(child: Touched, dependencies: readonly Dependency[]): void {
-  for (const { feature } of dependencies) {
-    change({ ...child, name: feature }, (parent) => {
-      parent.children = parent.children.filter((name) => name !== child.name);
+/** Lists the flag among the children of its parents, as the last of them, or takes it out. */
+function changeParents(
+  { draft, project, name, stamp }: Touched,
+  parents: readonly Pick<Dependency, 'feature'>[],
+  isChild: boolean,
+): void {
+  for (const { feature } of parents) {
+    const record = recordOf(project, feature, stamp);
+    const others = record.flag.children.filter((child) => child !== name);
+    const flag = produce(record.flag, (parent) => {
+      parent.children = isChild ? [...others, name] : others;
     });
+    replaceNoted(draft, project, record, { flag, revision: stamp.id });
   }
-}
-
-function change({ draft, project, name, stamp }: Touched, recipe: Recipe): void {
-  const record = recordOf(project, name, stamp);
-  replaceNoted(draft, project, record, { flag: produce(record.flag, recipe), revision: stamp.id });
-}
-
-/** Copied here, because a draft looks at each child again. A parent can have a thousand, and an import can add hundreds. */
-function addChild({ draft, project, name, stamp }: Touched, child: string): void {
-  const record = recordOf(project, name, stamp);
-  const { flag } = record;
-  const children = [...flag.children.filter((name) => name !== child), child];
-  replaceNoted(draft, project, record, { flag: withParts(flag, { children }), revision: stamp.id });
 }
 
 function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagRecord {

@@ -17,7 +17,7 @@ import {
   dropTokensOfEnvironment,
   leavesRecord,
 } from './apply-access.ts';
-import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
+import { applyFlagEvent } from './apply-flag.ts';
 import {
   type DirectoryEvent,
   type DomainEvent,
@@ -32,7 +32,6 @@ import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { dropRecord, noteGone, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import { growthOf } from './state-memory.ts';
-import { strategyRun } from './strategy-run.ts';
 import {
   type DirectoryDraft,
   type Draft,
@@ -55,15 +54,7 @@ export function applyChange(world: World, events: readonly DomainEvent[], first:
 
 /** `applyChange` to a state that is being made, as a start does with one change after the other. */
 export function applyTo(draft: Draft, events: readonly DomainEvent[], first: EventStamp): void {
-  let at = 0;
-  while (at < events.length) {
-    const run = strategyRun(events, at);
-    const end = at + Math.max(run.length, 1);
-    if (run.length === 0 || !applyStrategyRun(draft, run, stampAt(first, end - 1))) {
-      for (let one = at; one < end; one += 1) apply(draft, events[one]!, stampAt(first, one));
-    }
-    at = end;
-  }
+  for (let at = 0; at < events.length; at += 1) apply(draft, events[at]!, stampAt(first, at));
 }
 
 /** The stamp of the event at `place` in a change. Most changes have one event, and no stamp is made for it. */
