@@ -220,13 +220,13 @@ function aspectsOf({ project, flags, evaluation }: PastFlagsQuery): readonly Eve
   const besides: readonly EventFilter[] =
     evaluation === undefined
       ? []
-      : [{ types: SEGMENT_TYPES }, ...evaluation.parents.map((feature) => ({ project, feature }))];
+      : [{ type: SEGMENT_TYPES }, ...evaluation.parents.map((feature) => ({ project, feature }))];
   return [
     { project, feature: flags },
     ...besides,
-    { project, types: PROJECT_TYPES },
-    { project, types: DEPENDENCY_TYPES },
-    { types: ENVIRONMENT_TYPES },
+    { project, type: PROJECT_TYPES },
+    { project, type: DEPENDENCY_TYPES },
+    { type: ENVIRONMENT_TYPES },
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The index of one segment's events: a row of six numbers for each event, stored as columns. That is 24 bytes an
+ * The index of one segment's events: a row of seven numbers for each event, stored as columns. That is 32 bytes an
  * event, without objects that the garbage collector would have to visit.
  *
  * An event's place within its frame is not stored: the events of a frame are neighbours and share its offset,
@@ -18,6 +18,8 @@ const CAPACITY_MIN = 1024;
 const GROWTH = 1.5;
 
 export interface EventRow {
+  /** Milliseconds since 1970. Times never decrease with ids. */
+  readonly at: number;
   readonly offset: number;
   readonly type: number;
   readonly project: number;
@@ -26,20 +28,13 @@ export interface EventRow {
   readonly by: number;
 }
 
-export type ColumnName = keyof EventRow;
+export type ColumnName = Exclude<keyof EventRow, 'at'>;
 
-export const COLUMN_NAMES: readonly ColumnName[] = [
-  'offset',
-  'type',
-  'project',
-  'feature',
-  'environment',
-  'by',
-];
+export interface ColumnSet extends Record<ColumnName, Uint32Array> {
+  at: Float64Array;
+}
 
-export type ColumnSet = Record<ColumnName, Uint32Array>;
-
-export const BYTES_PER_EVENT = COLUMN_NAMES.length * Uint32Array.BYTES_PER_ELEMENT;
+export const BYTES_PER_EVENT = 32;
 
 /** A stable view of a segment's first `count` rows: what a search works on, here or in another thread. */
 export interface SegmentView {
@@ -95,6 +90,7 @@ export class EventColumns {
     const at = this.#count;
     if (at === this.#columns.offset.length) this.#resize(Math.max(CAPACITY_MIN, Math.ceil(at * GROWTH)));
     const columns = this.#columns;
+    columns.at[at] = row.at;
     columns.offset[at] = row.offset;
     columns.type[at] = row.type;
     columns.project[at] = row.project;
@@ -106,7 +102,7 @@ export class EventColumns {
 
   /** Fills in the rows that were left for later. */
   fill(columns: ColumnSet): void {
-    for (const name of COLUMN_NAMES) this.#columns[name].set(columns[name].subarray(0, this.#unreadCount));
+    copyRows(columns, this.#columns, this.#unreadCount);
     this.#unreadCount = 0;
     this.#auditedCount = 0;
   }
@@ -150,7 +146,7 @@ export class EventColumns {
   #resize(capacity: number): void {
     assert(capacity >= this.#count, 'no event is cut off');
     const grown = allocateColumns(capacity);
-    for (const name of COLUMN_NAMES) grown[name].set(this.#columns[name].subarray(0, this.#count));
+    copyRows(this.#columns, grown, this.#count);
     this.#columns = grown;
   }
 }
@@ -160,13 +156,14 @@ function allocateColumns(capacity: number): ColumnSet {
   const column = (): Uint32Array =>
     new Uint32Array(new SharedArrayBuffer(capacity * Uint32Array.BYTES_PER_ELEMENT));
   return {
-    offset: column(),
-    type: column(),
-    project: column(),
-    feature: column(),
-    environment: column(),
-    by: column(),
+    at: new Float64Array(new SharedArrayBuffer(capacity * Float64Array.BYTES_PER_ELEMENT)),
+    ...{ offset: column(), type: column(), project: column() },
+    ...{ feature: column(), environment: column(), by: column() },
   };
+}
+
+function copyRows(from: ColumnSet, to: ColumnSet, count: number): void {
+  for (const name of Object.keys(to) as (keyof ColumnSet)[]) to[name].set(from[name].subarray(0, count));
 }
 
 /** The first row at or after `from` whose frame starts at or beyond `offset`; `count` when there is none. */

@@ -14,6 +14,8 @@ import { type ColumnSet, EventColumns, type EventRow, type SegmentView } from '.
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
 
+type FrameRow = Pick<EventRow, 'at' | 'offset' | 'by'>;
+
 export class EventIndex {
   readonly names: EventNames = {
     types: new NameTable(),
@@ -42,27 +44,30 @@ export class EventIndex {
   /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
   add(frame: Frame, position: FramePosition): void {
     const segment = this.#segmentFor(frame.id, position);
-    const by = this.names.authors.codeOf(frame.by);
-    for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
+    const shared = this.#shared(frame, position);
+    for (const event of frame.events) segment.push(this.#row(event, shared));
   }
 
   /** Adds a frame by its outline, which costs a fifth of decoding it. */
   addOutline(id: number, outline: FrameOutline, position: FramePosition): void {
     const segment = this.#segmentFor(id, position);
-    const by = this.names.authors.codeOf(outline.by);
-    for (let event = 0; event < outline.eventCount; event++) {
-      segment.push(this.#row(outline.names(event), position.offset, by));
-    }
+    const shared = this.#shared(outline, position);
+    for (let event = 0; event < outline.eventCount; event++)
+      segment.push(this.#row(outline.names(event), shared));
   }
 
-  #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
+  /** The part of a row that all events of a frame have in common. */
+  #shared({ at, by }: Pick<Frame, 'at' | 'by'>, { offset }: FramePosition): FrameRow {
+    return { at, offset, by: this.names.authors.codeOf(by) };
+  }
+
+  #row({ type, project, featureName, environment }: NamesOfEvent, shared: FrameRow): EventRow {
     return {
-      offset,
+      ...shared,
       type: this.names.types.codeOf(type),
       project: this.names.projects.codeOf(project),
       feature: this.names.features.codeOf(featureName),
       environment: this.names.environments.codeOf(environment),
-      by,
     };
   }
 
@@ -120,6 +125,20 @@ export class EventIndex {
     return this.#segments
       .filter((segment) => segment.firstId <= lastId)
       .map((segment) => segment.view(Math.min(segment.count, lastId - segment.firstId + 1)));
+  }
+
+  /** The last event up to `lastId` that was made at this time or before; null where none that old is kept. */
+  idAtOrBefore(timeMs: number, lastId: number): number | null {
+    const view = this.views(lastId).findLast(({ count, columns }) => count > 0 && columns.at[0]! <= timeMs);
+    if (view === undefined) return null;
+    let low = 0;
+    let high = view.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (view.columns.at[middle]! <= timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return view.firstId + low - 1;
   }
 
   /** The segment that holds this event, or null. */

@@ -18,14 +18,7 @@ import { readFrames } from '../journal/frame-reader.ts';
 import type { ReplayExtent } from '../journal/journal.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
-import {
-  type CodeFilter,
-  compileFilter,
-  type EventQuery,
-  type EventSpan,
-  filterOf,
-  IdPage,
-} from './event-filter.ts';
+import { type CodeFilter, compileFilter, type EventQuery, IdPage, matchingRows } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import {
   type EventPage,
@@ -33,16 +26,13 @@ import {
   type EventTexts,
   frameBytes,
   type IdRange,
-  NO_EVENTS,
   PAGE_BYTES_MAX,
   placesWithin,
   renderPage,
 } from './event-page.ts';
-import { EventTimes } from './event-times.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
 import { buildIndexBefore } from './index-building.ts';
-import { searchIndex } from './index-search.ts';
 import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
 import { fillRows } from './part-rows.ts';
@@ -68,6 +58,9 @@ interface SearchScope {
 /** On whose behalf something is read. */
 type Reader = Pick<Walk, 'signal' | 'charge'>;
 
+/** Rows looked at between two turns of the event loop: about a millisecond's worth. */
+export const ROWS_PER_SLICE = 250_000;
+
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
@@ -75,14 +68,6 @@ export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
   readonly #yield: () => Promise<void>;
-  readonly #times = new EventTimes({
-    placeOf: (id) => {
-      const [place] = this.#placesOf([id]);
-      assert(place !== undefined, `event ${id} stays in the log during a search by time`);
-      return place;
-    },
-    readFrame: (id) => this.readFrame(id),
-  });
   /** First ids of segments with a part that the start has left unread, and nobody has read since. */
   readonly #unread = new Set<number>();
   /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
@@ -172,27 +157,18 @@ export class EventLog {
    */
   async search(query: EventQuery, durableId: number, reader: Reader = {}): Promise<EventPage> {
     assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
-    const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
-    const span = isTimed ? await this.#timedSpan(query, durableId) : spanOf(query, 0, durableId);
-    if (span === null) return NO_EVENTS;
-    const { oldestId, newestId, pageFrom } = span;
+    const { fromMs, untilMs, offset } = query;
+    const before = fromMs === undefined ? null : this.idAtOrBefore(fromMs - 1, durableId);
+    const oldestId = (before ?? 0) + 1;
+    const newestId = untilMs === undefined ? durableId : (this.idAtOrBefore(untilMs, durableId) ?? 0);
+    const pageFrom = offset > 0 ? Math.min(offset, newestId) : newestId;
     const [views, leftOut] = this.#readable(oldestId, newestId);
-    const filter = compileFilter(filterOf(query), this.#index.names, oldestId);
-    if (filter === null) return { ...NO_EVENTS, leftOut };
+    const filter = compileFilter(query, this.#index.names, oldestId);
     // One more than is listed, which the next page starts with.
     const page = new IdPage(pageFrom, query.limit + 1, query.skip);
     const scope: SearchScope = { filter, views, page, reader };
     const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
     return { ...(await this.#page(found, query.limit, reader)), leftOut };
-  }
-
-  /** Null for no events. */
-  async #timedSpan(query: EventQuery, durableId: number): Promise<EventSpan | null> {
-    if (this.count === 0) return null;
-    const { fromMs, untilMs } = query;
-    const before = fromMs === undefined ? null : await this.idAtOrBefore(fromMs - 1, durableId);
-    const newestId = untilMs === undefined ? durableId : await this.idAtOrBefore(untilMs, durableId);
-    return newestId === null ? null : spanOf(query, before === null ? 0 : before + 1, newestId);
   }
 
   /** The segments that can be searched, and the events between those ids that are in damaged ones. */
@@ -203,8 +179,9 @@ export class EventLog {
     for (const view of this.#index.views(newestId)) {
       const from = Math.max(view.firstId, oldestId);
       const to = view.firstId + view.count - 1;
-      if (!this.#damaged.has(view.firstId)) views.push(view);
-      else if (from <= to) leftOut.push({ from, to });
+      if (from > to) continue;
+      if (this.#damaged.has(view.firstId)) leftOut.push({ from, to });
+      else views.push(view);
     }
     return [views, leftOut];
   }
@@ -232,16 +209,19 @@ export class EventLog {
     return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
 
+  /** Gives others their turn between segments. */
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
-    await searchIndex({ filter, views, page, pause: this.#pauseFor(reader) });
+    let rows = 0;
+    for (const view of views.toReversed()) {
+      if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
+        await this.#yield();
+        reader.signal?.throwIfAborted();
+        rows = 0;
+      }
+      page.take(view.firstId, matchingRows(filter, view));
+      rows += view.count;
+    }
     return page;
-  }
-
-  #pauseFor(reader: Reader): () => Promise<void> {
-    return async () => {
-      await this.#yield();
-      reader.signal?.throwIfAborted();
-    };
   }
 
   #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {
@@ -335,8 +315,13 @@ export class EventLog {
   }
 
   /** The last event made at this time or before; null when none that old is kept. */
-  idAtOrBefore(timeMs: number, durableId: number): Promise<number | null> {
-    return this.#times.idAtOrBefore(timeMs, this.firstId, Math.min(durableId, this.lastId));
+  idAtOrBefore(timeMs: number, durableId: number): number | null {
+    assert(this.isWhole, 'no event is looked for before all is read');
+    const id = this.#index.idAtOrBefore(timeMs, durableId);
+    // The times in a part that could not be read are not known.
+    const view = id === null ? null : this.#index.viewOf(id);
+    if (view !== null && this.#index.isUnread(view.firstId)) this.#refuseDamaged(view.firstId);
+    return id;
   }
 
   /** Forgets whole segments older than `id`. The caller deletes their files afterwards; returns their first ids. */
@@ -344,8 +329,4 @@ export class EventLog {
     assert(this.isWhole, 'no events are dropped while the index is made');
     return this.#index.dropSegmentsBefore(id);
   }
-}
-
-function spanOf({ offset }: EventQuery, oldestId: number, newestId: number): EventSpan {
-  return { oldestId, newestId, pageFrom: offset > 0 ? Math.min(offset, newestId) : newestId };
 }

@@ -33,14 +33,6 @@ export interface IdRange {
   readonly to: number;
 }
 
-export const NO_EVENTS: EventPage = {
-  json: Buffer.from('[]'),
-  totalEvents: 0,
-  covered: 0,
-  nextOffset: null,
-  leftOut: [],
-};
-
 /** Plain data, so that it can be handed to another thread. */
 export interface PageRequest {
   /** The journal folder. */

@@ -8,7 +8,7 @@ import { type ColumnSet, EventColumns } from './event-columns.ts';
 import { EventIndex } from './event-index.ts';
 import type { NameTable } from './name-table.ts';
 
-type NamedColumn = Exclude<keyof ColumnSet, 'offset'>;
+type NamedColumn = Exclude<keyof ColumnSet, 'at' | 'offset'>;
 
 /** The names of a table but for no name, in the order of their codes, one behind the other in UTF-8: clones of many strings would hold the event loop. */
 interface PackedNames {

@@ -162,7 +162,7 @@ export async function dropOldEvents(
 async function confirmedTime(eventLog: EventLog, durableId: number): Promise<number | null> {
   const newest = await eventLog.readFrame(durableId);
   if (newest === null) return null;
-  const id = await eventLog.idAtOrBefore(newest.at - DAY_MS, durableId);
+  const id = eventLog.idAtOrBefore(newest.at - DAY_MS, durableId);
   const frame = id === null ? null : await eventLog.readFrame(id);
   return frame?.at ?? null;
 }

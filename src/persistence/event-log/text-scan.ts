@@ -11,6 +11,7 @@
  * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
 import { changesEvents } from '../../domain/state/upgrade.ts';
+import { unpack } from '../codec/message-pack.ts';
 import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
@@ -19,8 +20,7 @@ import { unreadableEvent } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import { firstRowAtOffset, type SegmentView } from './event-columns.ts';
-import { type CodeFilter, IdPage, RowTest } from './event-filter.ts';
-import { FoldedJson } from './folded-json.ts';
+import { type CodeFilter, IdPage, matchingRows } from './event-filter.ts';
 import { dataText } from './logged-event.ts';
 import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
 
@@ -70,11 +70,7 @@ export async function scanText(
   for (const view of request.segments.toReversed()) {
     const verdicts = await scan.segment(view);
     if (verdicts === null) return null;
-    for (let row = view.count - 1; row >= 0; row--) {
-      if (verdicts[row] !== FOUND) continue;
-      page.total++;
-      page.offer(view.firstId + row);
-    }
+    page.take(view.firstId, verdicts);
   }
   return { ids: page.ids, total: page.total };
 }
@@ -107,17 +103,14 @@ class TextScan {
   readonly #request: TextScanRequest;
   readonly #fs: FileSystem;
   readonly #goesOn: () => Promise<boolean>;
-  readonly #query: Buffer;
   readonly #prefilter: TextPrefilter | null;
   readonly #outline = new FrameOutline();
-  readonly #foldedJson = new FoldedJson();
   readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
   constructor(request: TextScanRequest, fs: FileSystem, goesOn: () => Promise<boolean>) {
     this.#request = request;
     this.#fs = fs;
     this.#goesOn = goesOn;
-    this.#query = Buffer.from(request.folded);
     this.#prefilter = textPrefilterFor(request.folded);
   }
 
@@ -154,11 +147,9 @@ class TextScan {
   #judgeByCodes(view: SegmentView): Uint8Array {
     const { filter, types, authors } = this.#request;
     const { type, by } = view.columns;
-    const verdicts = new Uint8Array(view.count);
-    const test = new RowTest(filter, view);
+    const verdicts = matchingRows(filter, view);
     for (let row = 0; row < view.count; row++) {
-      if (!test.matches(row)) continue;
-      verdicts[row] = types[type[row] ?? 0] === 1 || authors[by[row] ?? 0] === 1 ? FOUND : OPEN;
+      if (verdicts[row] === FOUND && types[type[row]!] !== 1 && authors[by[row]!] !== 1) verdicts[row] = OPEN;
     }
     return verdicts;
   }
@@ -202,7 +193,7 @@ class TextScan {
   #judgeFrame(
     bytes: Buffer,
     { firstRow, endRow }: FrameRows,
-    { view, verdicts, path, format }: Searched,
+    { view, verdicts, path, format, prefilter }: Searched,
   ): void {
     const raw = format.readHeader(bytes, 0);
     const payload = bytes.subarray(format.headerBytes);
@@ -212,18 +203,26 @@ class TextScan {
       throw unreadableEvent({ id: view.firstId + firstRow, file: path, offset, problem });
     }
     const isAsRecorded = !changesEvents(raw.contentVersion);
-    // A frame of an import has hundreds of events, and is decoded once for all of them.
+    // A frame that is upgraded is decoded once for all of its events.
     let events: readonly LoggedData[] | null = null;
     for (let row = firstRow; row < endRow; row++) {
       if (verdicts[row] !== OPEN) continue;
+      if (!isAsRecorded) events ??= eventsOf(payload, raw);
       const event = row - firstRow;
-      const text = isAsRecorded ? this.#foldedJson.of(this.#outline.data(event)) : null;
-      if (text === null) events ??= eventsOf(payload, raw);
       const holdsQuery =
-        text?.includes(this.#query) ??
-        dataText(events?.[event]?.data).toLowerCase().includes(this.#request.folded);
+        events === null
+          ? this.#isIn(this.#outline.data(event), prefilter)
+          : this.#isInData(events[event]?.data);
       verdicts[row] = holdsQuery ? FOUND : RULED_OUT;
     }
+  }
+
+  #isIn(data: Buffer, prefilter: TextPrefilter | null): boolean {
+    return (prefilter === null || prefilter.finder(data)(0) >= 0) && this.#isInData(unpack(data));
+  }
+
+  #isInData(data: unknown): boolean {
+    return dataText(data).toLowerCase().includes(this.#request.folded);
   }
 }
 

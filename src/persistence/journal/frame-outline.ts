@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
+import { numberAt } from '../codec/first-bytes.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 import { EVENT_FIELDS, FRAME_FIELDS } from './frame-payload.ts';
 
@@ -35,6 +36,7 @@ const areToldApart = (keys: ReadonlySet<string>): boolean =>
 assert(areToldApart(FRAME_FIELDS), 'the keys of a frame have different codes');
 assert(areToldApart(EVENT_FIELDS), 'the keys of an event have different codes');
 
+const AT = codeOf('at');
 const BY = codeOf('by');
 const EVENTS = codeOf('events');
 const TYPE = codeOf('type');
@@ -48,6 +50,7 @@ export class FrameOutline {
   #places = new Int32Array(PLACES_PER_EVENT);
   #byStart = ABSENT;
   #byEnd = ABSENT;
+  #at: number | null = null;
   eventCount = 0;
 
   /** False when this is not a frame as it is written. */
@@ -56,13 +59,24 @@ export class FrameOutline {
     cursor.reset(payload);
     this.eventCount = 0;
     this.#byStart = ABSENT;
+    this.#at = null;
     for (let entries = cursor.readMap(); entries > 0; entries--) {
       const key = this.#readKey();
       if (key === EVENTS) this.#readEvents();
       else if (key === BY) this.#readBy();
-      else cursor.skip();
+      else {
+        if (key === AT) this.#at = numberAt(payload, cursor.at);
+        cursor.skip();
+      }
     }
-    return !cursor.failed && cursor.at === payload.length && this.#byStart !== ABSENT && this.eventCount > 0;
+    const isWhole = !cursor.failed && cursor.at === payload.length && this.eventCount > 0;
+    return isWhole && this.#byStart !== ABSENT && this.#at !== null;
+  }
+
+  /** Milliseconds since 1970. */
+  get at(): number {
+    assert(this.#at !== null, 'a frame that was read has a time');
+    return this.#at;
   }
 
   get by(): string {

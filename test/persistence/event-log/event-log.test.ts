@@ -253,7 +253,7 @@ test('a walk goes either way between two ids, over what any of its filters wants
   };
   assert.deepEqual(await walk({}), [1, 2, 3, 4, 5, 6]);
   assert.deepEqual(await walk({ from: 2, to: 4, newestFirst: true }), [4, 3, 2]);
-  const history = [{ feature: 'pay' }, { project: 'blog', types: ['feature-archived', 'project-deleted'] }];
+  const history = [{ feature: 'pay' }, { project: 'blog', type: ['feature-archived', 'project-deleted'] }];
   assert.deepEqual(await walk({ anyOf: history }), [3, 6]);
   assert.deepEqual(await walk({ anyOf: [{ feature: 'nowhere' }] }), []);
   assert.deepEqual(await walk({ from: 5, to: 4 }), []);
@@ -278,45 +278,11 @@ test('a time is turned into the last event that had been made by then', async ()
     { at: 30, events: [{}] },
   ]);
   const at = (time: number, durableId = 5) => log.idAtOrBefore(time, durableId);
-  assert.deepEqual(await Promise.all([9, 10, 19, 20, 29, 30, 99].map((time) => at(time))), [
-    null,
-    2,
-    2,
-    4,
-    4,
-    5,
-    5,
-  ]);
-  assert.equal(await at(99, 3), 3);
-});
-
-test('a time is looked for among frames, however many events they have', async () => {
-  const many = Array.from({ length: 64 }, () => ({}));
-  const log = await logOf([
-    { at: 10, events: many },
-    { at: 20, events: many },
-  ]);
-  let framesRead = 0;
-  const readFrame = log.readFrame.bind(log);
-  log.readFrame = (id) => {
-    framesRead += 1;
-    return readFrame(id);
-  };
-  assert.equal(await log.idAtOrBefore(10, 128), 64);
-  assert(framesRead <= 2, `${framesRead} frames were read of 2`);
-});
-
-test('searches for each day of a year read no frame twice', async () => {
-  const many = Array.from({ length: 64 }, () => ({}));
-  const log = await logOf(Array.from({ length: 10 }, (_, at) => ({ at, events: many })));
-  let framesRead = 0;
-  const readFrame = log.readFrame.bind(log);
-  log.readFrame = (id) => {
-    framesRead += 1;
-    return readFrame(id);
-  };
-  for (let day = 0; day < 365; day += 1) await log.idAtOrBefore(day / 40, 640);
-  assert(framesRead <= 10, `${framesRead} frames were read of 10`);
+  assert.deepEqual(
+    [9, 10, 19, 20, 29, 30, 99].map((time) => at(time)),
+    [null, 2, 2, 4, 4, 5, 5],
+  );
+  assert.equal(at(99, 3), 3);
 });
 
 test('a walk decodes a frame once, however many of its events are wanted', async () => {

@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
-import { MATCH_ALL } from '../../../src/persistence/event-log/event-filter.ts';
 import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import {
   type LogReader,
@@ -150,6 +149,7 @@ test('a search that meets bad bytes fails with the reason, and the thread lives 
 function columnsOfOneRow(offset: number) {
   const column = (value: number): Uint32Array => Uint32Array.of(value);
   return {
+    at: Float64Array.of(0),
     offset: column(offset),
     type: column(1),
     project: column(0),
@@ -202,7 +202,7 @@ class FakeWorker extends EventEmitter {
 
 const REQUEST: TextScanRequest = {
   folded: 'x',
-  filter: MATCH_ALL,
+  filter: { conditions: [], ids: null, oldestId: 0 },
   skip: 0,
   types: new Uint8Array(2),
   authors: new Uint8Array(2),

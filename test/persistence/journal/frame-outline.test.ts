@@ -49,7 +49,7 @@ test('an outline holds the names and the data of any frame, as decoding would', 
   fc.assert(
     fc.property(frames, (frame) => {
       assert(outline.read(Buffer.from(encodePayload(frame))));
-      assert.equal(outline.by, frame.by);
+      assert.deepEqual([outline.at, outline.by], [frame.at, frame.by]);
       assert.equal(outline.eventCount, frame.events.length);
       for (const [index, { type, project, featureName, environment, data }] of frame.events.entries()) {
         assert.deepEqual(outline.names(index), { type, project, featureName, environment });
