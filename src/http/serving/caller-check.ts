@@ -8,9 +8,10 @@ import type { World } from '../../domain/state/world.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from './access.ts';
 import type { BoundRoute } from './call.ts';
+import type { Params } from './params.ts';
 import type { Route, Site } from './route.ts';
 import type { SessionCookie, SessionCookies } from './session-cookie.ts';
-import type { SurfaceAccess } from './surface.ts';
+import type { Surface, SurfaceAccess } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
 
 /** One response for all of them, so that guesses learn nothing. */
@@ -40,17 +41,12 @@ export class CallerCheck {
   }
 
   /** The caller, or why it may not use the route: 401 or 403. */
-  identify(
-    head: TransportRequestHead,
-    bound: BoundRoute,
-    route: Route,
-    params: readonly string[],
-  ): Caller | Refusal {
-    const { access } = bound.surface;
-    const caller = this.#authenticate(head, bound, route);
+  identify(head: TransportRequestHead, route: BoundRoute<Route>, params: Params): Caller | Refusal {
+    const { access } = route.surface;
+    const caller = this.#authenticate(head, route);
     if (isRefusal(caller) || access === null || caller === NOBODY) return caller;
     const world = worldSeenBy(this.#world, caller);
-    return access.refuse(world, caller, route, askedOf(world, bound, params)) ?? caller;
+    return access.refuse(world, caller, route, askedOf(world, params)) ?? caller;
   }
 
   /**
@@ -59,19 +55,18 @@ export class CallerCheck {
    */
   identifyWithoutProject(
     head: TransportRequestHead,
-    bound: BoundRoute,
-    route: Route,
-    params: readonly string[],
+    route: BoundRoute<Route>,
+    params: Params,
   ): Caller | null {
-    if (bound.projectAt === -1 && bound.flagAt === -1) return null;
-    const { projectId } = askedOf(this.#world, bound, params);
+    if (params.projectId === undefined && params.featureName === undefined) return null;
+    const { projectId } = askedOf(this.#world, params);
     if (projectId !== null && this.#world.projects.has(projectId)) return null;
-    const caller = this.#authenticate(head, bound, route);
+    const caller = this.#authenticate(head, route);
     return isRefusal(caller) ? null : caller;
   }
 
-  #authenticate(head: TransportRequestHead, bound: BoundRoute, route: Route): Caller | Refusal {
-    const { access } = bound.surface;
+  #authenticate(head: TransportRequestHead, route: BoundRoute<Route>): Caller | Refusal {
+    const { access } = route.surface;
     if (access === null) return NOBODY;
     const authorization = head.header('authorization');
     const session = this.#sessionOf(head, access, authorization);
@@ -97,8 +92,7 @@ export class CallerCheck {
   }
 
   /** The event that began the request's session, where the session is not known here; null otherwise. */
-  unknownSession(head: TransportRequestHead, { surface }: BoundRoute): number | null {
-    const { access } = surface;
+  unknownSession(head: TransportRequestHead, { access }: Surface): number | null {
     const session = access === null ? null : this.#sessionOf(head, access, head.header('authorization'));
     if (session === null || this.#authenticator.authenticateSession(session.secret) !== null) return null;
     return session.eventId;
@@ -115,16 +109,12 @@ export class CallerCheck {
   }
 }
 
-function askedOf(world: World, bound: BoundRoute, params: readonly string[]): Asked {
-  const { projectAt, flagAt, environmentAt } = bound;
-  const flag = valueAt(params, flagAt);
-  const projectId =
-    valueAt(params, projectAt) ?? (flag === null ? null : world.directory.flagProjects.get(flag));
-  return { projectId: projectId ?? null, environment: valueAt(params, environmentAt) };
+/** The flag determines the project where the path does not name it. */
+function askedOf(world: World, { projectId, featureName, environment }: Partial<Params>): Asked {
+  const ofFlag = projectId === undefined && featureName !== undefined;
+  const asked = ofFlag ? world.directory.flagProjects.get(featureName) : projectId;
+  return { projectId: asked ?? null, environment: environment ?? null };
 }
-
-const valueAt = (params: readonly string[], at: number): string | null =>
-  at === -1 ? null : (params[at] ?? null);
 
 /** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */
 function isChange(route: Route): boolean {

@@ -8,7 +8,7 @@ import type * as v from 'valibot';
 import type { Refusal, RefusalDetail, RefusalName } from '../../domain/state/refusal.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-response.ts';
-import type { Params } from './params.ts';
+import { NO_PARAMS, type Params } from './params.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 
@@ -79,8 +79,8 @@ export interface ErrorShape {
   readonly messageOnly: ReadonlySet<ErrorName>;
   /** The schema of errors, if every error has a body of another shape, and an example of it with this message. */
   readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
-  /** `id`: of this one error. `params`: of the path; null before a route has been found. */
-  bodyOf(error: HttpError, id: string, params: Params | null): unknown;
+  /** `id`: of this one error. `params`: of the path, once a route has been found. */
+  bodyOf(error: HttpError, id: string, params: Params): unknown;
 }
 
 /** The errors of every surface that names no shape of its own. */
@@ -109,7 +109,7 @@ export function errorOfTransport(status: number, reason: string): HttpError {
 export interface ErrorContext {
   readonly shape: ErrorShape;
   readonly id: string;
-  readonly params: Params | null;
+  readonly params: Params;
   /** Name, value, name, value. */
   readonly extraHeaders?: readonly string[];
 }
@@ -124,5 +124,5 @@ export function errorResponse(
 
 /** The response to an error outside all surfaces. */
 export function plainErrorResponse(error: HttpError): HttpResponse {
-  return errorResponse(error, { shape: COMMON_ERRORS, id: randomUUID(), params: null });
+  return errorResponse(error, { shape: COMMON_ERRORS, id: randomUUID(), params: NO_PARAMS });
 }

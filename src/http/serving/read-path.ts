@@ -13,7 +13,7 @@ import { type Coding, Compressor, preferredCoding, takesPiecesCompressed } from 
 import { isNotModified, tagOfCoding } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
 import type { ResponseSender } from './response-sender.ts';
-import type { ReadResponse, ReadRoute, RequestContext, StreamOpening, StreamRoute } from './route.ts';
+import type { ReadResponse, ReadRoute, RequestContext, StreamRoute } from './route.ts';
 
 export class ReadPath {
   readonly #state: ServedState;
@@ -26,13 +26,10 @@ export class ReadPath {
     this.#coder = new ResponseCoder(cacheOf(state));
   }
 
-  read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
-    const response = route.read(context, located);
+  read(call: Call, route: ReadRoute, located: unknown): void {
+    const response = route.read(call, located);
     if (!(response instanceof Promise)) return this.#respond(call, response);
-    response.then(
-      (late) => this.#sender.guarded(call, () => this.#respond(call, late)),
-      (error: unknown) => this.#sender.fail(call, error),
-    );
+    this.#sender.later(call, response, (late) => this.#respond(call, late));
   }
 
   #respond(call: Call, read: ReadResponse | Refusal): void {
@@ -50,10 +47,7 @@ export class ReadPath {
     }
     const coded = this.#coder.coded(response, coding);
     if (!(coded instanceof Promise)) return this.#sendAs(call, coded);
-    coded.then(
-      (late) => this.#sender.guarded(call, () => this.#sendAs(call, late)),
-      (error: unknown) => this.#sender.fail(call, error),
-    );
+    this.#sender.later(call, coded, (late) => this.#sendAs(call, late));
   }
 
   #codingOf({ request }: Call, response: HttpResponse): Coding | 'identity' {
@@ -70,17 +64,10 @@ export class ReadPath {
 
   stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {
     if (isRefusal(opened)) return this.#sender.refuseSettled(call, opened);
-    if (!(opened instanceof Promise)) {
-      return this.#state.whenDurable(opened.revision, () => this.#begin(call, opened));
-    }
-    opened.then(
-      (late) => this.#sender.guarded(call, () => this.stream(call, late)),
-      (error: unknown) => this.#sender.fail(call, error),
-    );
-  }
-
-  #begin(call: Call, opened: StreamOpening): void {
-    if (call.responder.isWanted) this.#sender.sendStream(call, opened);
+    if (opened instanceof Promise) return this.#sender.later(call, opened, (late) => this.stream(call, late));
+    this.#state.whenDurable(opened.revision, () => {
+      if (call.responder.isWanted) this.#sender.sendStream(call, opened);
+    });
   }
 }
 

@@ -23,7 +23,7 @@ import type {
   TransportRequest,
   TransportRequestHead,
 } from '../transport/transport.ts';
-import { type Call, servedBy } from './call.ts';
+import type { Call } from './call.ts';
 import { AGE_HEADER } from './cluster.ts';
 import {
   COMMON_ERRORS,
@@ -35,6 +35,7 @@ import {
 } from './errors.ts';
 import type { Instance } from './instance.ts';
 import { RouteMeter } from './meters.ts';
+import { NO_PARAMS } from './params.ts';
 import { type ApiLog, RequestLog, type ServedRequest } from './request-log.ts';
 import type { StreamOpening } from './route.ts';
 import { type Surface, surfaceBelow } from './surface.ts';
@@ -162,7 +163,7 @@ export class ResponseSender {
       opened.begin(stream);
     } catch (error) {
       stream.close();
-      this.#log.failed({ ...servedBy(call), requestId, errorId: '' }, error);
+      this.#log.failed({ ...call.served, requestId, errorId: '' }, error);
     }
   }
 
@@ -175,7 +176,11 @@ export class ResponseSender {
     const surface = head === null ? null : this.surfaceOf(head.path);
     const shape = surface?.errors ?? COMMON_ERRORS;
     if (this.#options.metered) this.unmatched.counted(status);
-    const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
+    const response = errorResponse(errorOfTransport(status, reason), {
+      shape,
+      id: errorId,
+      params: NO_PARAMS,
+    });
     const requestId = this.#requestId(head, errorId);
     this.#log.responded({ head, requestId, errorId }, response);
     return this.#finished(response, { head, surface, requestId });
@@ -188,6 +193,11 @@ export class ResponseSender {
 
   refuse(call: Call, refusal: Refusal, extraHeaders: readonly string[] = []): void {
     this.#sendError(call, errorOfRefusal(refusal), randomUUID(), extraHeaders);
+  }
+
+  /** Goes on once it is there. */
+  later<T>(call: Call, promised: Promise<T>, goOn: (value: T) => void): void {
+    promised.then(goOn).catch((error: unknown) => this.fail(call, error));
   }
 
   /** Catches everything, because otherwise a request would get no response. */
@@ -208,7 +218,7 @@ export class ResponseSender {
     }
     const errorId = randomUUID();
     const requestId = this.#requestId(request, errorId);
-    this.#log.failed({ ...servedBy(call), requestId, errorId }, error);
+    this.#log.failed({ ...call.served, requestId, errorId }, error);
     const problem = error instanceof DataFolderError ? DAMAGED_HISTORY : null;
     this.#sendError(call, errorOfFault(errorId, problem), errorId);
   }
@@ -228,7 +238,8 @@ export class ResponseSender {
     }: Pick<Call, 'surface'> & { head: TransportRequestHead | null; requestId: string },
   ): HttpResponse {
     const { status, headers, body } = response;
-    let added = head === null ? NO_HEADERS : this.#ageHeaders();
+    const ageMs = head === null ? null : (this.#options.ageMs?.() ?? null);
+    let added = ageMs === null ? NO_HEADERS : this.#ageHeaders(ageMs);
     if (head !== null && surface?.isForPages === true) added = this.#crossOrigin.headersFor(head).and(added);
     const finished = headers.and(added);
     if (requestId !== '') return { status, headers: finished.with('x-request-id', requestId), body };
@@ -236,9 +247,7 @@ export class ResponseSender {
   }
 
   /** Made once for each age: on an edge that hears its upstream, responses have that of the one before. */
-  #ageHeaders(): ResponseHeaders {
-    const ageMs = this.#options.ageMs?.() ?? null;
-    if (ageMs === null) return NO_HEADERS;
+  #ageHeaders(ageMs: number): ResponseHeaders {
     const age = String(Math.min(Math.round(ageMs), Number.MAX_SAFE_INTEGER));
     if (age !== this.#age) {
       this.#age = age;
@@ -250,7 +259,7 @@ export class ResponseSender {
   #logged(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
     if (response.status !== 401 && !this.#log.hasAccess) return;
     const durationMs = this.#options.monotonicMs() - call.startedAt;
-    this.#log.responded({ ...servedBy(call), ...ids }, response, durationMs);
+    this.#log.responded({ ...call.served, ...ids }, response, durationMs);
   }
 
   #measured(call: Call, { status }: HttpResponse): void {

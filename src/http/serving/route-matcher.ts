@@ -13,6 +13,7 @@ import assert from 'node:assert/strict';
 import { nearestName } from '../../domain/json/nearest-name.ts';
 import { notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
+import { NO_PARAMS, type Params } from './params.ts';
 
 export interface Route<T> {
   readonly method: string;
@@ -22,12 +23,7 @@ export interface Route<T> {
 }
 
 type RouteMatch<T> =
-  | {
-      readonly kind: 'found';
-      readonly found: T;
-      /** Values in the order of the pattern. */
-      readonly params: readonly string[];
-    }
+  | { readonly kind: 'found'; readonly found: T; readonly params: Params }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'method-not-allowed' /** Sorted, HEAD with GET. */; readonly allowed: string[] }
   | { readonly kind: 'bad-encoding' };
@@ -42,181 +38,116 @@ export interface RouteMatcher<T> {
  */
 export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): RouteMatcher<T> {
   const root = new Branch<T>();
-  for (const { method, pattern, value } of routes) {
-    const leaf = segmentsOf(basePath + pattern).reduce((branch, segment) => branch.grow(segment), root);
-    assert(!leaf.values.has(method), `two routes for ${method} ${pattern}`);
-    leaf.values.set(method, value);
+  const fixed = new Map<string, Map<string, RouteMatch<T>>>();
+  const ownHeads = new Set(routes.flatMap(({ method, pattern }) => (method === 'HEAD' ? pattern : [])));
+  const all = routes.flatMap((route) =>
+    route.method === 'GET' && !ownHeads.has(route.pattern) ? [route, { ...route, method: 'HEAD' }] : route,
+  );
+  for (const { method, pattern, value } of all) {
+    const segments = segmentsOf(basePath + pattern);
+    const { leaves } = segments.reduce((branch, segment) => branch.grow(segment), root);
+    assert(!leaves.has(method), `two routes for ${method} ${pattern}`);
+    const params = segments.flatMap((segment, at) =>
+      segment.startsWith(':') ? { name: segment.slice(1), at } : [],
+    );
+    leaves.set(method, { value, params });
+    if (params.length > 0) continue;
+    const ofMethod = fixed.get(method) ?? new Map<string, RouteMatch<T>>();
+    fixed.set(method, ofMethod.set(basePath + pattern, { kind: 'found', found: value, params: NO_PARAMS }));
   }
-  addHead(root);
-  const tree: Tree<T> = { last: null, root, trunk: trunkOf(root, routes.length), plain: new Map() };
-  addPlain(tree, root, '');
-  return { match: (method, rawPath) => match(tree, method, rawPath) };
+  // Saves searching the paths that SDKs ask for all the time.
+  return { match: (method, path) => fixed.get(method)?.get(path) ?? search(root, method, path) };
 }
 
-interface Tree<T> {
-  /** The last one that was found among `plain`. Comparing with its path is faster than looking up any. */
-  last: PlainMatch<T> | null;
-  readonly root: Branch<T>;
-  readonly trunk: Trunk<T>;
-  /** Matches of patterns without parameters, by method and path. Saves searching those that SDKs ask for all the time. */
-  readonly plain: Map<string, Map<string, PlainMatch<T>>>;
-}
-
-interface PlainMatch<T> {
-  readonly method: string;
-  readonly path: string;
-  readonly match: RouteMatch<T>;
-}
-
-/** The fixed prefix that most patterns share, and the branch at its end. Saves searching its segments one by one. */
-interface Trunk<T> {
-  /** Such as `/api/admin/`. */
-  readonly path: string;
-  readonly branch: Branch<T>;
-}
-
-function trunkOf<T>(root: Branch<T>, routeCount: number): Trunk<T> {
-  let trunk: Trunk<T> = { path: '/', branch: root };
-  // A parameter beside a fixed segment may have to be tried after it, so the shared prefix ends there.
-  while (trunk.branch.parameter === null) {
-    const next = [...trunk.branch.fixed].find(([, branch]) => branch.patternCount > routeCount / 2);
-    if (next === undefined) break;
-    trunk = { path: `${trunk.path}${next[0]}/`, branch: next[1] };
-  }
-  return trunk;
+interface Leaf<T> {
+  readonly value: T;
+  /** Names, and the positions of their segments. */
+  readonly params: readonly { readonly name: string; readonly at: number }[];
 }
 
 class Branch<T> {
   readonly fixed = new Map<string, Branch<T>>();
   parameter: Branch<T> | null = null;
   /** By method; empty where no pattern ends. */
-  readonly values = new Map<string, T>();
-  /** How many patterns lead here or further. */
-  patternCount = 0;
+  readonly leaves = new Map<string, Leaf<T>>();
 
   /** The branch for one more pattern, which goes on with this segment. */
   grow(segment: string): Branch<T> {
-    const grown = this.#branchAt(segment);
-    grown.patternCount += 1;
-    return grown;
-  }
-
-  #branchAt(segment: string): Branch<T> {
     if (segment.startsWith(':')) {
       this.parameter ??= new Branch();
       return this.parameter;
     }
-    const known = this.fixed.get(segment);
-    if (known !== undefined) return known;
-    const grown = new Branch<T>();
+    const grown = this.fixed.get(segment) ?? new Branch<T>();
     this.fixed.set(segment, grown);
     return grown;
   }
 }
 
-/** One search and its results. */
-interface Search<T> {
-  readonly method: string;
-  readonly path: string;
-  /** Raw parameter segments on the current way down. */
-  readonly params: string[];
-  /** Patterns that fit the path but lack the method; null until there is one. */
-  others: Branch<T>[] | null;
-}
-
-const NO_PARAMS: readonly string[] = [];
 const NOT_FOUND = { kind: 'not-found' } as const;
 const BAD_ENCODING = { kind: 'bad-encoding' } as const;
-const SEMICOLON = ';';
 
-function match<T>(tree: Tree<T>, method: string, path: string): RouteMatch<T> {
-  const { last, root, trunk, plain } = tree;
-  if (last !== null && last.path === path && last.method === method) return last.match;
-  // Four times as fast as `startsWith`.
-  const isOnTrunk = path.slice(0, trunk.path.length) === trunk.path;
-  const known = isOnTrunk ? undefined : plain.get(method)?.get(path);
-  if (known !== undefined) {
-    tree.last = known;
-    return known.match;
-  }
-  if (path.charCodeAt(0) !== 0x2f || path.includes(SEMICOLON)) return NOT_FOUND;
-  const search: Search<T> = { method, path, params: [], others: null };
-  const leaf = isOnTrunk ? descend(search, trunk.branch, trunk.path.length) : descend(search, root, 1);
-  if (leaf !== null) return decodeParams(leaf.values.get(method)!, search.params);
-  if (search.others === null) return NOT_FOUND;
-  return { kind: 'method-not-allowed', allowed: methodsOf(search.others) };
-}
+/** Nearly every path; its segments are names, and need no decoding. */
+const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-]+)+$/;
 
-/**
- * The branch that the rest of the path, from `start`, leads to and that has the method. Backtracks from fixed
- * segments to parameters; every branch of the tree lies on one way only, so it is visited at most once.
- */
-function descend<T>(search: Search<T>, branch: Branch<T>, start: number): Branch<T> | null {
-  const slash = search.path.indexOf('/', start);
-  const isLast = slash === -1;
-  const segment = isLast ? search.path.slice(start) : search.path.slice(start, slash);
-  const fixed = branch.fixed.size === 0 ? undefined : branch.fixed.get(segment);
-  if (fixed !== undefined) {
-    const leaf = isLast ? arrive(search, fixed) : descend(search, fixed, slash + 1);
-    if (leaf !== null) return leaf;
+/** Goes back from fixed segments to parameters; every branch of the tree lies on one way only, so it is visited at most once. */
+function search<T>(root: Branch<T>, method: string, path: string): RouteMatch<T> {
+  const isPlain = PLAIN_PATH.test(path);
+  if (!isPlain && (!path.startsWith('/') || path.includes(';'))) return NOT_FOUND;
+  const segments = path.slice(1).split('/');
+  /** Parameters in the place of fixed segments, still to be tried. */
+  const forks: { readonly branch: Branch<T>; readonly at: number }[] = [];
+  const others: Branch<T>[] = [];
+  let branch = root;
+  let at = 0;
+  for (;;) {
+    const segment = segments[at];
+    let next: Branch<T> | undefined;
+    if (segment === undefined) {
+      const leaf = branch.leaves.get(method);
+      if (leaf !== undefined) return foundAt(leaf, segments, isPlain);
+      if (branch.leaves.size > 0) others.push(branch);
+    } else {
+      next = branch.fixed.get(segment);
+      const { parameter } = branch;
+      if (parameter !== null && (isPlain || isName(segment))) {
+        if (next === undefined) next = parameter;
+        else forks.push({ branch: parameter, at: at + 1 });
+      }
+    }
+    if (next !== undefined) {
+      branch = next;
+      at += 1;
+      continue;
+    }
+    const fork = forks.pop();
+    if (fork === undefined) return others.length === 0 ? NOT_FOUND : notAllowed(others);
+    ({ branch, at } = fork);
   }
-  if (branch.parameter === null || !isName(segment)) return null;
-  search.params.push(segment);
-  const leaf = isLast ? arrive(search, branch.parameter) : descend(search, branch.parameter, slash + 1);
-  if (leaf === null) search.params.pop();
-  return leaf;
-}
-
-function arrive<T>(search: Search<T>, branch: Branch<T>): Branch<T> | null {
-  if (branch.values.has(search.method)) return branch;
-  if (branch.values.size > 0) {
-    search.others ??= [];
-    search.others.push(branch);
-  }
-  return null;
 }
 
 /** Empty and dot segments name nothing, in any spelling: a proxy in front may have resolved them already. */
 function isName(segment: string): boolean {
-  if (segment === '') return false;
-  const first = segment.charCodeAt(0);
-  if (first !== 0x2e && first !== 0x25) return true;
   const dots = segment.replaceAll(/%2e/gi, '.');
-  return dots !== '.' && dots !== '..';
+  return dots !== '' && dots !== '.' && dots !== '..';
 }
 
-/** Decodes in place: the array was made for this search. */
-function decodeParams<T>(found: T, params: string[]): RouteMatch<T> {
-  for (let i = 0; i < params.length; i += 1) {
-    const decoded = decodeSegment(params[i]!);
+function foundAt<T>(
+  { value, params: places }: Leaf<T>,
+  segments: readonly string[],
+  isPlain: boolean,
+): RouteMatch<T> {
+  const params: Record<string, string> = {};
+  for (const { name, at } of places) {
+    const decoded = isPlain ? segments[at]! : decode(segments[at]!);
     if (decoded === null) return BAD_ENCODING;
-    params[i] = decoded;
+    params[name] = decoded;
   }
-  return { kind: 'found', found, params };
+  return { kind: 'found', found: value, params: params as Params };
 }
 
-function methodsOf<T>(branches: readonly Branch<T>[]): string[] {
-  return [...new Set(branches.flatMap((branch) => [...branch.values.keys()]))].sort();
-}
-
-function addHead<T>(branch: Branch<T>): void {
-  const get = branch.values.get('GET');
-  if (get !== undefined && !branch.values.has('HEAD')) branch.values.set('HEAD', get);
-  for (const child of branch.fixed.values()) addHead(child);
-  if (branch.parameter !== null) addHead(branch.parameter);
-}
-
-/** `path`: of the branch. */
-function addPlain<T>({ plain }: Pick<Tree<T>, 'plain'>, branch: Branch<T>, path: string): void {
-  for (const [method, found] of branch.values) {
-    let matches = plain.get(method);
-    if (matches === undefined) {
-      matches = new Map();
-      plain.set(method, matches);
-    }
-    matches.set(path, { method, path, match: { kind: 'found', found, params: NO_PARAMS } });
-  }
-  for (const [segment, child] of branch.fixed) addPlain({ plain }, child, `${path}/${segment}`);
+function notAllowed<T>(branches: readonly Branch<T>[]): RouteMatch<T> {
+  const methods = new Set(branches.flatMap(({ leaves }) => [...leaves.keys()]));
+  return { kind: 'method-not-allowed', allowed: [...methods].sort() };
 }
 
 /** A single slash at the end names the page of a folder: it is an empty last segment, and no other spelling of it. */
@@ -225,31 +156,19 @@ function segmentsOf(pattern: string): string[] {
     /^(\/[A-Za-z0-9:._~-]+)*\/?$/.test(pattern) && pattern !== '',
     `route pattern ${JSON.stringify(pattern)} is not a plain path`,
   );
-  return pattern.split('/').slice(1);
+  return pattern.slice(1).split('/');
 }
+
+/** Undecoded, only visible ASCII may stand in a path. */
+const UNDECODED = /^[\x21-\x7e]*$/;
+const CONTROL_PATTERN = /\p{Cc}/u;
 
 /**
  * Percent-decoding of one path segment: exactly once, strictly. Bad hex, bytes that are not shortest-form UTF-8,
  * and control characters (NUL above all) are refused rather than repaired, so that a name has one meaning.
  */
-
-const CONTROL_PATTERN = /\p{Cc}/u;
-const PERCENT = 0x25;
-
-/** The decoded segment, or null when its encoding is bad. */
-function decodeSegment(raw: string): string | null {
-  let isEncoded = false;
-  // One loop instead of two searches: this runs for every parameter of every request.
-  for (let i = 0; i < raw.length; i += 1) {
-    const code = raw.charCodeAt(i);
-    // Undecoded, only visible ASCII may stand in a path. Other bytes must come percent-encoded.
-    if (code <= 0x20 || code >= 0x7f) return null;
-    isEncoded ||= code === PERCENT;
-  }
-  return isEncoded ? decode(raw) : raw;
-}
-
 function decode(raw: string): string | null {
+  if (!UNDECODED.test(raw)) return null;
   try {
     // Strict by specification: bad hex, overlong forms, surrogates and cut sequences all throw.
     const decoded = decodeURIComponent(raw);

@@ -217,48 +217,6 @@ export interface PlainRoute {
 /** A route as the dispatcher sees it: the body has the type that the route's schema accepts. */
 export type Route = ReadRoute | WriteRoute | StreamRoute;
 
-type AnyRoute = ReadRoute | WriteRoute | StreamRoute | PlainRoute;
-type Fields<R> = R extends unknown ? keyof R : never;
-
-/** Absent as it is; those that are not absent in any route are here for their place. */
-const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
-  kind: undefined,
-  method: undefined,
-  path: undefined,
-  operationId: undefined,
-  tag: undefined,
-  summary: undefined,
-  permission: undefined,
-  needs: undefined,
-  needsOneOf: undefined,
-  locate: undefined,
-  query: undefined,
-  body: undefined,
-  bodyIsOptional: undefined,
-  success: undefined,
-  refusals: undefined,
-  isPolled: undefined,
-  isLarge: undefined,
-  described: undefined,
-  honoursIfNoneMatch: undefined,
-  changesUsage: undefined,
-  bodyItems: undefined,
-  read: undefined,
-  command: undefined,
-  actor: undefined,
-  guard: undefined,
-  pinned: undefined,
-  secretField: undefined,
-  secretsInBody: undefined,
-  respond: undefined,
-  open: undefined,
-};
-
-/** A route with every optional field present, so that V8 gives all routes one shape. */
-export function routeInFull<R extends AnyRoute>(route: R): R {
-  return { ...NO_FIELDS, ...route };
-}
-
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** A route with the heading of its group, unless it has its own. */

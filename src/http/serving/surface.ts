@@ -27,19 +27,6 @@ export interface Surface {
   readonly description: string | null;
 }
 
-/** A surface with every optional field present, so that V8 gives all surfaces one shape. */
-export function surfaceInFull({
-  prefix,
-  access,
-  errors,
-  routes,
-  isForPages = false,
-  compresses = false,
-  description,
-}: Surface): Surface {
-  return { prefix, access, errors, routes, isForPages, compresses, description };
-}
-
 /** The access rules of a surface, and its refusals of callers who do not meet them. */
 export interface SurfaceAccess {
   /** The refusal of a caller without a token. */

@@ -23,21 +23,9 @@ import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
 import { flagPrecondition, recordPrecondition } from './etag.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
-import type { RequestContext, WriteRoute } from './route.ts';
+import type { WriteRoute } from './route.ts';
 import { partSeenBy } from './visible-world.ts';
 import { WARNINGS_MAX, type Warning, withWarnings } from './warnings.ts';
-
-/** A write that has passed the checks of its request. */
-export interface PreparedWrite {
-  readonly route: WriteRoute;
-  readonly context: RequestContext<unknown>;
-  /** The object that the path names, or why there is none. */
-  readonly located: unknown;
-  /** Likely slips in its body. */
-  readonly warnings: readonly Warning[];
-  /** The values in the path, in its order. */
-  readonly params: readonly string[];
-}
 
 export class WritePath {
   readonly #engine: Engine;
@@ -57,33 +45,26 @@ export class WritePath {
     return this.#engine.world;
   }
 
-  write(call: Call, bound: BoundRoute, prepared: PreparedWrite): void {
-    const { route, context, located } = prepared;
+  /** `located`: the object that the path names, or why there is none. */
+  write(checked: Pick<WriteParts, 'call' | 'route' | 'warnings'>, located: unknown): void {
+    const { call, route } = checked;
     const { directory } = this.world;
-    const command = isRefusal(located) ? located : route.command(context, located);
-    const parts = { path: this, call, bound, prepared, directory };
+    const command = isRefusal(located) ? located : route.command(call, located);
+    const parts = { path: this, directory, ...checked };
     if (!(command instanceof Promise)) return this.#submit(parts, command);
-    command.then(
-      (late) => this.#sender.guarded(call, () => this.#submit(parts, late)),
-      (error: unknown) => this.#sender.fail(call, error),
-    );
+    this.#sender.later(call, command, (late) => this.#submit(parts, late));
   }
 
   /** Another node leads: it responds to a write, and decides about everything itself. */
   forward(call: Call, cluster: ClusterAccess): void {
-    cluster.forward(call.request, call.responder.signal).then(
-      (response) =>
-        this.#sender.guarded(call, () =>
-          isRefusal(response) ? this.#sender.refuse(call, response) : this.#sender.send(call, response),
-        ),
-      (error: unknown) => this.#sender.fail(call, error),
+    this.#sender.later(call, cluster.forward(call.request, call.responder.signal), (response) =>
+      isRefusal(response) ? this.#sender.refuse(call, response) : this.#sender.send(call, response),
     );
   }
 
   #submit(parts: Omit<WriteParts, 'command' | 'retry'>, command: Command | Refusal): void {
-    const { call } = parts;
-    const { route, context } = parts.prepared;
-    const retry = retryOf(call.request, context.caller, route);
+    const { call, route } = parts;
+    const retry = retryOf(call.request, call.caller, route);
     const isUnkeyed = retry === undefined || isRefusal(retry);
     if (isRefusal(command) && isUnkeyed) return this.#sender.refuseSettled(call, command);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
@@ -112,8 +93,9 @@ export class WritePath {
 interface WriteParts {
   readonly path: WritePath;
   readonly call: Call;
-  readonly bound: BoundRoute;
-  readonly prepared: PreparedWrite;
+  readonly route: BoundRoute<WriteRoute>;
+  /** Likely slips in its body. */
+  readonly warnings: readonly Warning[];
   /** The directory with which the route let the caller in. */
   readonly directory: DirectoryState;
   readonly command: Command | Refusal;
@@ -127,20 +109,17 @@ class Write implements Submission<HttpResponse> {
   readonly retry: Retry<HttpResponse> | undefined;
   readonly precondition: Submission<HttpResponse>['precondition'];
   readonly #parts: WriteParts;
-  #caller: Caller;
 
   constructor(parts: WriteParts) {
-    const { path, call, prepared, command, retry } = parts;
-    const { route, context } = prepared;
+    const { path, call, route, command, retry } = parts;
     const ifMatch = call.request.header('if-match');
     this.#parts = parts;
-    this.#caller = context.caller;
     this.command = command;
     const foundActor = isRefusal(command) ? undefined : route.actor?.(path.world, command);
-    this.actor = foundActor ?? context.caller.actor;
+    this.actor = foundActor ?? call.caller.actor;
     this.retry = retry;
     this.precondition =
-      flagPrecondition(ifMatch, context.params) ?? recordPrecondition(ifMatch, context.params, route.pinned);
+      flagPrecondition(ifMatch, call.params) ?? recordPrecondition(ifMatch, call.params, route.pinned);
   }
 
   /**
@@ -149,39 +128,36 @@ class Write implements Submission<HttpResponse> {
    * in the directory, so where it is still the one with which the route did, they are as they were.
    */
   mayStart(world: World): Refusal | null {
-    const { path, call, bound, prepared, directory, command } = this.#parts;
+    const { path, call, route, directory, command } = this.#parts;
     call.trace?.begun();
     if (!call.responder.isAwaited) return NOT_WANTED;
-    const { route, params } = prepared;
-    const found =
-      world.directory === directory
-        ? this.#caller
-        : path.callers.identify(call.request, bound, route, params);
+    const { caller, params } = call;
+    const found = world.directory === directory ? caller : path.callers.identify(call.request, route, params);
     if (isRefusal(found)) {
-      const former = path.callers.identifyWithoutProject(call.request, bound, route, params);
+      const former = path.callers.identifyWithoutProject(call.request, route, params);
       return isRefusal(command) && former !== null ? null : found;
     }
-    if (!isRefusal(command)) this.#caller = found;
+    if (!isRefusal(command)) call.caller = found;
     return null;
   }
 
   seenBy(world: World): World | null {
-    return partSeenBy(world, this.#caller);
+    return partSeenBy(world, this.#parts.call.caller);
   }
 
   get guard(): Submission<HttpResponse>['guard'] {
-    const { prepared, command } = this.#parts;
-    const { guard } = prepared.route;
+    const { call, route, command } = this.#parts;
+    const { guard } = route;
     if (guard === undefined || isRefusal(command)) return undefined;
-    return (world, events) => guard(world, this.#caller, events, command);
+    return (world, events) => guard(world, call.caller, events, command);
   }
 
   respond(world: World, events: readonly DomainEvent[]): HttpResponse {
-    const { call, prepared, command } = this.#parts;
+    const { call, route, command } = this.#parts;
     assert(!isRefusal(command), 'a refusal changes nothing');
     call.trace?.appended();
-    const response = prepared.route.respond(prepared.context, events, command);
-    const warnings = [...prepared.warnings, ...ruleWarnings(world, events)].slice(0, WARNINGS_MAX);
+    const response = route.respond(call, events, command);
+    const warnings = [...this.#parts.warnings, ...ruleWarnings(world, events)].slice(0, WARNINGS_MAX);
     return warnings.length === 0 ? response : withWarnings(response, warnings);
   }
 

@@ -7,7 +7,7 @@ import type { Call } from '../../../src/http/serving/call.ts';
 import { JSON_HEADERS } from '../../../src/http/serving/json-response.ts';
 import { RESPONSE_BYTES_MAX, ReadPath, refuseTooLong } from '../../../src/http/serving/read-path.ts';
 import type { ResponseSender } from '../../../src/http/serving/response-sender.ts';
-import type { ReadRoute, RequestContext } from '../../../src/http/serving/route.ts';
+import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import { BodyPieces, type ResponseBody } from '../../../src/http/transport/response.ts';
 import type { HttpResponse } from '../../../src/http/transport/transport.ts';
 
@@ -26,7 +26,7 @@ function readOf(body: ResponseBody): HttpResponse | Refusal {
   );
   const response: HttpResponse = { status: 200, headers: JSON_HEADERS, body };
   const route = { read: () => ({ revision: 1, response }) } as unknown as ReadRoute;
-  path.read({ responder: {}, request: {} } as Call, route, {} as RequestContext<unknown>, null);
+  path.read({ responder: {}, request: {} } as Call, route, null);
   assert.equal(told.length, 1);
   return told[0]!;
 }

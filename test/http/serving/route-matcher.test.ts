@@ -24,10 +24,17 @@ const matcher = compileRoutes(
   PATTERNS.map(([method, pattern]) => ({ method, pattern, value: `${method} ${pattern}` })),
 );
 
-const found = (route: string, ...params: string[]) => ({ kind: 'found', found: route, params });
+const found = (route: string, ...values: string[]) => {
+  const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  return {
+    kind: 'found',
+    found: route,
+    params: Object.fromEntries(names.map((name, at) => [name, values[at]])),
+  };
+};
 
 describe('matching a path', () => {
-  test('fixed segments and parameters lead to the route, parameters in the order of the pattern', () => {
+  test('fixed segments and parameters lead to the route, parameters by their names', () => {
     assert.deepEqual(matcher.match('GET', '/health'), found('GET /health'));
     const path = '/api/admin/projects/p/features/f/environments/e/on';
     const route = 'POST /api/admin/projects/:projectId/features/:featureName/environments/:environment/on';
@@ -189,7 +196,7 @@ describe('matching a path', () => {
 describe('compiling routes', () => {
   test('a base path stands before every pattern', () => {
     const based = compileRoutes([{ method: 'GET', pattern: '/health', value: 1 }], '/some/base');
-    assert.deepEqual(based.match('GET', '/some/base/health'), { kind: 'found', found: 1, params: [] });
+    assert.deepEqual(based.match('GET', '/some/base/health'), { kind: 'found', found: 1, params: {} });
     assert.deepEqual(based.match('GET', '/health'), { kind: 'not-found' });
   });
 
