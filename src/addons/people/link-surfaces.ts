@@ -2,12 +2,12 @@
  * Surfaces for links that an Admin has handed out, to set a password or to become a user. The secret in the link is
  * all that identifies these people, so wrong secrets are counted, apart from wrong passwords.
  */
+
 import * as v from 'valibot';
-import { titled } from '../../domain/json/schema.ts';
+import { described, Integer, titled } from '../../domain/json/schema.ts';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { InvitedUserSchema, LinkUserSchema } from '../../http/admin/access-schemas.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -17,12 +17,23 @@ import {
 } from '../../http/admin/bodies.ts';
 import { recorded, settledResponse } from '../../http/admin/responses.ts';
 import { shown } from '../../http/admin/shown.ts';
-import { foundUserView, roleView } from '../../http/admin/views.ts';
+import { FoundUserSchema, foundUserView, NAMES, RoleSchema, roleView } from '../../http/admin/views.ts';
 import { actorOf, digestOf } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { emptyResponse } from '../../http/serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
 import { FOR_ALL, type Surface } from '../../http/serving/surface.ts';
+
+const LinkUserSchema = titled('LinkUser', {
+  id: Integer,
+  ...NAMES,
+  email: described(v.string(), 'Empty for a user without one.'),
+  token: v.string(),
+  createdBy: v.null(),
+  role: RoleSchema,
+});
+
+const InvitedUserSchema = titled('InvitedUser', { ...FoundUserSchema.entries, rootRole: Integer });
 
 const SECRET_PHRASE = 'the secret of a link';
 const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));

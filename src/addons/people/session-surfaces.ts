@@ -3,6 +3,7 @@
  * Authorization into a session, so that it is checked, logged and limited as any other; a page of another site cannot
  * send that header. DELETE ends the session, whether or not it is still good.
  */
+
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
@@ -11,9 +12,8 @@ import type { SessionSecret } from '../../domain/people/session-commands.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { KnownPasswordSchema } from '../../http/admin/bodies.ts';
-import { CompanionUserSchema } from '../../http/admin/schemas.ts';
 import { ADMIN_ACCESS, ROUTES } from '../../http/admin/surface.ts';
-import { companionUserView } from '../../http/admin/views.ts';
+import { CompanionUserSchema, companionUserView } from '../../http/admin/views.ts';
 import { actorOf, type Caller, digestOf, NOBODY, secretIn } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { makeSecret, secretOf } from '../../http/serving/fresh-secret.ts';

@@ -1,8 +1,17 @@
 /** API tokens: credentials of programs. Admins see those of all projects, and who may write a project those of this one. */
+
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
+import {
+  described,
+  lineOfText,
+  list,
+  NullableTimestamp,
+  TEXT_LENGTH_MAX,
+  Timestamp,
+  titled,
+} from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import {
@@ -19,10 +28,57 @@ import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.
 import type { Params } from '../serving/params.ts';
 import { type Guard, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
-import { ApiTokensSchema, NewApiTokenSchema } from './directory-schemas.ts';
-import { apiTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
+import type { TokensSeen } from './personal-tokens.ts';
 import { listResponse, PAGED, recorded } from './responses.ts';
+import { timeOrNull } from './views.ts';
+
+const API_TOKEN_FIELDS = {
+  digest: described(
+    v.string(),
+    'SHA-256 of the secret, which can be used in place of the secret to name the token. The secret itself is not stored.',
+  ),
+  tokenName: v.string(),
+  username: described(v.string(), 'The same as tokenName.'),
+  type: v.picklist(['admin', 'client', 'frontend']),
+  environment: v.string(),
+  project: v.string(),
+  projects: v.array(v.string()),
+  createdAt: Timestamp,
+  expiresAt: NullableTimestamp,
+  seenAt: NullableTimestamp,
+  alias: v.nullable(v.string()),
+  secure: described(v.literal(true), 'The secret is stored as a digest only.'),
+} as const;
+
+const ApiTokenSchema = titled('ApiToken', {
+  ...API_TOKEN_FIELDS,
+  secret: described(
+    v.string(),
+    'The secret, for who presents it, or may make such tokens where API_TOKEN_KEY is set; else its digest again.',
+  ),
+});
+
+const NewApiTokenSchema = titled('NewApiToken', {
+  ...API_TOKEN_FIELDS,
+  secret: described(v.string(), 'Shown in this response and, without API_TOKEN_KEY, never again.'),
+});
+
+const ApiTokensSchema = titled('ApiTokens', { tokens: v.array(ApiTokenSchema) });
+
+/** Clients insist on the field secret: where it is not known, its digest stands there. */
+function apiTokenView({ seed: _, ...token }: ApiToken, seen: TokensSeen, secret = token.digest) {
+  const { tokenName, projects, digest } = token;
+  return {
+    ...token,
+    username: tokenName,
+    project: projects.join(','),
+    secret,
+    secure: true,
+    seenAt: timeOrNull(seen.token(digest)),
+    alias: null,
+  };
+}
 
 const TOKENS = '/api-tokens';
 const TOKEN = `${TOKENS}/:token`;

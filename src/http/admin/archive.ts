@@ -1,8 +1,9 @@
 /** Routes about archived flags, and routes that change many flags at once, all of them or none. */
+
 import * as v from 'valibot';
 import type { Command } from '../../domain/decide/decide.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
-import { titled } from '../../domain/json/schema.ts';
+import { Timestamp, titled } from '../../domain/json/schema.ts';
 import type { LocatedFlag } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
@@ -17,10 +18,16 @@ import {
 } from '../serving/route.ts';
 import { FlagNamesSchema } from './bodies.ts';
 import { walkFlags } from './chunk-walk.ts';
-import { ArchivedFlagsSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
 import { pageParameters } from './query-parameters.ts';
+import { FlagSchema, NextOffset } from './schemas.ts';
 import { timeOrNull } from './views.ts';
+
+const ArchivedFlagsSchema = titled('ArchivedFlags', {
+  version: v.literal(2),
+  features: v.array(titled('ArchivedFlag', { ...FlagSchema.entries, archivedAt: Timestamp })),
+  nextOffset: NextOffset,
+});
 
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;

@@ -1,4 +1,5 @@
 /** Schemas of small request bodies, and of bodies that several routes share. */
+
 import * as v from 'valibot';
 import { isEmail } from '../../domain/access/email.ts';
 import { PASSWORD_BYTES_MAX, passwordIssues } from '../../domain/access/password-rules.ts';
@@ -17,10 +18,26 @@ import {
   titled,
 } from '../../domain/json/schema.ts';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
+import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { NOBODY } from '../serving/access.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
+
+export const PLANNED_EVENT = {
+  type: v.picklist(EVENT_TYPES),
+  environment: v.nullable(v.string()),
+  data: v.nullable(v.record(v.string(), v.unknown())),
+  preData: v.nullable(v.record(v.string(), v.unknown())),
+};
+
+export const PLANNED_EVENTS_DESCRIPTION =
+  'The events that were recorded, or would be; none when everything is in that state already.';
+
+export const PLANNED_EVENTS = {
+  dryRun: v.boolean(),
+  events: described(v.array(v.object(PLANNED_EVENT)), PLANNED_EVENTS_DESCRIPTION),
+};
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>

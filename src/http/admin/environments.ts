@@ -1,16 +1,35 @@
 /** The environments of the service. */
+
 import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
-import { described, lineOfText, titled } from '../../domain/json/schema.ts';
+import { described, Integer, lineOfText, titled, Version } from '../../domain/json/schema.ts';
 import type { Environment, ProjectState, World } from '../../domain/state/world.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { EnvironmentNameSchema } from './bodies.ts';
-import { EnvironmentSchema, EnvironmentsSchema } from './directory-schemas.ts';
-import { environmentView } from './directory-views.ts';
 import * as locate from './locators.ts';
 import { pinnedResponse, recorded, settledResponse } from './responses.ts';
+
+export const ENVIRONMENT_FIELDS = {
+  name: v.string(),
+  type: v.string(),
+  enabled: v.boolean(),
+  protected: v.boolean(),
+  sortOrder: Integer,
+} as const;
+
+const EnvironmentSchema = titled('Environment', {
+  ...ENVIRONMENT_FIELDS,
+  projectCount: Integer,
+  apiTokenCount: Integer,
+  enabledToggleCount: Integer,
+});
+
+const EnvironmentsSchema = titled('Environments', {
+  version: Version,
+  environments: v.array(EnvironmentSchema),
+});
 
 const ENVIRONMENTS = '/environments';
 const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
@@ -59,26 +78,25 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-/** The uses of environments, to be counted in each project. */
-class EnvironmentUses {
-  readonly #uses: ReadonlyMap<string, { projectCount: number; enabledToggleCount: number }>;
+/** How many projects have each environment, and how many of their flags are on there. */
+type Uses = ReadonlyMap<string, { projectCount: number; enabledToggleCount: number }>;
 
-  constructor(environments: readonly Environment[]) {
-    this.#uses = new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
-  }
+const unused = (environments: readonly Environment[]): Uses =>
+  new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
 
-  add({ settings, flags }: ProjectState): void {
-    for (const name of settings.environments) {
-      const use = this.#uses.get(name);
-      if (use === undefined) continue;
-      use.projectCount += 1;
-      use.enabledToggleCount += flags.enabledCount(name);
-    }
+function addUses(uses: Uses, { settings, flags }: ProjectState): void {
+  for (const name of settings.environments) {
+    const use = uses.get(name);
+    if (use === undefined) continue;
+    use.projectCount += 1;
+    use.enabledToggleCount += flags.enabledCount(name);
   }
+}
 
-  view(world: World, environment: Environment) {
-    return environmentView(world, environment, this.#uses.get(environment.name)!);
-  }
+function environmentView({ directory }: World, environment: Environment, uses: Uses) {
+  const { projectCount, enabledToggleCount } = uses.get(environment.name)!;
+  const tokens = [...directory.apiTokens.values()].filter((token) => token.environment === environment.name);
+  return { ...environment, projectCount, apiTokenCount: tokens.length, enabledToggleCount };
 }
 
 /** The environments with their uses, counted in turns: thousands of projects may have 50 environments each. */
@@ -86,19 +104,19 @@ async function environmentViews(
   { world, requester }: RequestContext<unknown>,
   environments: readonly Environment[],
 ) {
-  const uses = new EnvironmentUses(environments);
+  const uses = unused(environments);
   await inTurns(
-    each(world.projects.values(), (project) => uses.add(project)),
+    each(world.projects.values(), (project) => addUses(uses, project)),
     requester,
   );
-  return environments.map((one) => uses.view(world, one));
+  return environments.map((one) => environmentView(world, one, uses));
 }
 
 /** The environment with its uses, for the response to a write, which is made at once. */
 function environmentNow({ world }: RequestContext<unknown>, environment: Environment) {
-  const uses = new EnvironmentUses([environment]);
-  for (const project of world.projects.values()) uses.add(project);
-  return uses.view(world, environment);
+  const uses = unused([environment]);
+  for (const project of world.projects.values()) addUses(uses, project);
+  return environmentView(world, environment, uses);
 }
 
 const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;

@@ -1,5 +1,8 @@
 /** The search of the event log by query parameters (docs/specification/events.md#search-by-parameters). */
+
+import * as v from 'valibot';
 import { shown } from '../../domain/json/issues.ts';
+import { Integer, titled, Version } from '../../domain/json/schema.ts';
 import { withFields } from '../../domain/kinds/kind.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
@@ -8,7 +11,6 @@ import type { World } from '../../domain/state/world.ts';
 import type { EventQuery } from '../../persistence/event-log/event-filter.ts';
 import { API_TOKEN_USER_ID, authorNames, authorOf } from '../serving/access.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag } from '../serving/route.ts';
-import { EventCreatorsSchema, EventTypesSchema, FlagEventsSchema } from './directory-schemas.ts';
 import { EVENTS_LIMIT_MAX, eventPage, readEvents } from './events.ts';
 import {
   type Condition,
@@ -17,7 +19,22 @@ import {
   dayOf,
   pageParameters,
 } from './query-parameters.ts';
-import { EventsSchema, FoundEventsSchema } from './schemas.ts';
+import { EventSchema, EventsSchema, NextOffset } from './schemas.ts';
+
+const EventCreatorsSchema = v.array(titled('EventCreator', { id: Integer, name: v.string() }));
+
+const EventTypesSchema = titled('EventTypes', {
+  version: Version,
+  types: v.array(v.picklist(EVENT_TYPES)),
+});
+
+const FlagEventsSchema = titled('FlagEvents', { ...EventsSchema.entries, toggleName: v.string() });
+
+const FoundEventsSchema = titled('FoundEvents', {
+  events: v.array(EventSchema),
+  total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
+  nextOffset: NextOffset,
+});
 
 const PAGE = pageParameters({
   limitMax: 1000,

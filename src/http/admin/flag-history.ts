@@ -1,4 +1,5 @@
 /** Routes that read a flag as it was right after an event, and that bring it back to that state. */
+
 import * as v from 'valibot';
 import { noFlagThen, type PastFlag, type PastFlagQuery } from '../../actors/flag-history.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
@@ -7,7 +8,7 @@ import type { Command } from '../../domain/decide/decide.ts';
 import { plannedRollback, type RollbackTarget, withPlan } from '../../domain/decide/rollback-command.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { jsonSize } from '../../domain/json/json.ts';
-import { titled } from '../../domain/json/schema.ts';
+import { described, Integer, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
@@ -20,10 +21,31 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import { BULK_FLAGS_MAX, DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
+import {
+  BULK_FLAGS_MAX,
+  DRY_RUN_PARAMETER,
+  dryRunIn,
+  PLANNED_EVENT,
+  PLANNED_EVENTS,
+  PLANNED_EVENTS_DESCRIPTION,
+  plannedEventView,
+} from './bodies.ts';
 import * as locate from './locators.ts';
 import { isFavoriteFlag, useOf, wholeFlagView } from './render-flag.ts';
-import { ProjectRollbackSchema, RollbackSchema } from './schemas.ts';
+
+const RollbackSchema = titled('Rollback', {
+  eventId: Integer,
+  ...PLANNED_EVENTS,
+});
+
+const ProjectRollbackSchema = titled('ProjectRollback', {
+  eventId: Integer,
+  dryRun: v.boolean(),
+  events: described(
+    v.array(v.object({ featureName: v.string(), ...PLANNED_EVENT })),
+    PLANNED_EVENTS_DESCRIPTION,
+  ),
+});
 
 const EVENT_ID_PHRASE = 'the id of an event, an integer from 1';
 

@@ -1,4 +1,5 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
+
 import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import type { FlagsSeen } from '../../actors/usage-view.ts';
@@ -16,7 +17,7 @@ import {
   underTag,
 } from '../serving/route.ts';
 import { flagsNow, type ShownFlag } from './chunk-walk.ts';
-import { callerFavorites } from './directory-views.ts';
+import { callerFavorites } from './favorites.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
 import { FoundFlagSchema, foundFlagView } from './found-flag.ts';
 import * as locate from './locators.ts';

@@ -2,6 +2,7 @@
  * Routes about a flag as a whole (docs/specification/flags.md), and the list of flags that may be parents of one
  * (docs/specification/users.md#possible-parents).
  */
+
 import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
@@ -11,29 +12,38 @@ import { LINK_ENTRIES, TypedUrlSchema } from '../../domain/flags/link.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
-import { titled } from '../../domain/json/schema.ts';
+import { Integer, titled, Version } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, present } from '../../domain/state/refusal.ts';
 import { environmentsRevision } from '../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
-import {
-  type Locate,
-  type ReadResponse,
-  type RequestContext,
-  type RouteDraft,
-  readRoute,
-  underTag,
-  writeRoute,
-} from '../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from './bodies.ts';
 import { flagsNow, type ShownFlag } from './chunk-walk.ts';
-import { FlagTypesSchema } from './directory-schemas.ts';
 import { AT_PARAMETER, readPastFlag } from './flag-history.ts';
 import * as locate from './locators.ts';
 import { isFavoriteFlag, wholeFlag } from './render-flag.ts';
 import { projectRevision } from './render-project.ts';
-import { FlagSchema, StagesSchema, WholeFlagSchema } from './schemas.ts';
+import { FlagSchema, StageSchema, WholeFlagSchema } from './schemas.ts';
 import { stagesView, timeOrNull } from './views.ts';
+
+const FlagTypesSchema = titled('FlagTypes', {
+  version: Version,
+  types: v.array(
+    titled('FlagType', {
+      id: v.picklist(FLAG_TYPES),
+      name: v.string(),
+      description: v.string(),
+      lifetimeDays: v.nullable(Integer),
+    }),
+  ),
+});
+
+const StagesSchema = v.pipe(
+  v.array(StageSchema),
+  v.description('Those that the flag has entered, in the order in which stages follow each other.'),
+  v.title('LifecycleStages'),
+);
 
 const FEATURES = '/projects/:projectId/features';
 const FEATURE = `${FEATURES}/:featureName`;
@@ -151,32 +161,6 @@ export const flagRoutes = underTag('Features', [
     success: { status: 200, schema: v.array(v.string()) },
     read: parentOptions,
   }),
-]);
-
-// Flags and projects that users mark as their favorites.
-
-function favoriteRoute(method: 'POST' | 'DELETE', of: 'flag' | 'project'): RouteDraft {
-  const isMarked = method === 'POST';
-  const thing = of === 'flag' ? '/features/:featureName' : '';
-  const operation = isMarked ? 'addFavorite' : 'removeFavorite';
-  return writeRoute(`${method} /projects/:projectId${thing}/favorites`, {
-    operationId: `${operation}${of === 'flag' ? 'Feature' : 'Project'}`,
-    summary: `${isMarked ? 'Mark' : 'Unmark'} a ${of} as a favorite of the caller.`,
-    permission: 'personal',
-    locate: of === 'flag' ? (locate.flag as Locate<object>) : locate.project,
-    command: (context) => {
-      const { projectId: project, featureName } = context.params;
-      const flag = of === 'flag' ? featureName : null;
-      return { type: 'mark-favorite', project, flag, userId: locate.callingUser(context).id, isMarked };
-    },
-  });
-}
-
-export const favoriteRoutes = underTag('Favorites', [
-  favoriteRoute('POST', 'flag'),
-  favoriteRoute('DELETE', 'flag'),
-  favoriteRoute('POST', 'project'),
-  favoriteRoute('DELETE', 'project'),
 ]);
 
 // Routes that a client calls before it creates a flag: the list of types, and whether a name is free.

@@ -17,13 +17,18 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import { GroupSchema, RoleWithPermissionsSchema } from './access-schemas.ts';
-import { RoleSchema } from './directory-schemas.ts';
 import { recordIdOf, recordOf } from './locators.ts';
 import { foundSchema, recordsSchema, titleOf } from './record-schemas.ts';
 import { recordsResponse, recordText } from './records.ts';
 import { listResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
-import { groupView, roleView, roleWithPermissionsView } from './views.ts';
+import {
+  GroupSchema,
+  groupView,
+  RoleSchema,
+  RoleWithPermissionsSchema,
+  roleView,
+  roleWithPermissionsView,
+} from './views.ts';
 
 /** Responses with records that show more of the state than its records. */
 interface Shape<T> {

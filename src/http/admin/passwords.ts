@@ -1,7 +1,8 @@
 /** Routes about passwords of users, and about links by which people set one or become users (docs/specification/users.md#passwords). */
+
 import * as v from 'valibot';
 import { RESET_LIFETIME_MS } from '../../domain/access/links.ts';
-import { described, lineOfText, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, TEXT_LENGTH_MAX, Timestamp, titled } from '../../domain/json/schema.ts';
 import type { Invitation } from '../../domain/kinds/invitation.ts';
 import { userNamed } from '../../domain/people/identity.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
@@ -9,17 +10,42 @@ import { invalid, invalidOperation, isRefusal, notFound } from '../../domain/sta
 import type { World } from '../../domain/state/world.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
-import {
-  InvitationSchema,
-  InvitationsSchema,
-  NewInvitationSchema,
-  ResetPasswordSchema,
-} from './access-schemas.ts';
 import { DateTimeSchema, hashed, KnownPasswordSchema, NewPasswordSchema } from './bodies.ts';
 import * as locate from './locators.ts';
 import { listResponse, PAGED, recorded } from './responses.ts';
 import { shown } from './shown.ts';
-import { foundUserView, roleView } from './views.ts';
+import { FoundUserSchema, foundUserView, RoleSchema, roleView } from './views.ts';
+
+const ResetPasswordSchema = titled('ResetPasswordLink', {
+  resetPasswordUrl: described(
+    v.string(),
+    'Good once, and for a day; shown only here. The server sends no email.',
+  ),
+});
+
+const INVITATION_FIELDS = {
+  name: v.string(),
+  enabled: v.boolean(),
+  expiresAt: Timestamp,
+  createdAt: Timestamp,
+  createdBy: v.string(),
+  users: described(v.array(FoundUserSchema), 'Who came by it, and is still there.'),
+  role: RoleSchema,
+} as const;
+
+const InvitationSchema = titled('Invitation', {
+  secret: described(v.string(), 'Its digest, in the place of the secret.'),
+  url: described(v.null(), 'Only the response that made the invitation shows it.'),
+  ...INVITATION_FIELDS,
+});
+
+const NewInvitationSchema = titled('NewInvitation', {
+  secret: described(v.string(), 'Shown in this response and never again.'),
+  url: described(v.string(), 'For the Admin to hand on.'),
+  ...INVITATION_FIELDS,
+});
+
+const InvitationsSchema = titled('Invitations', { tokens: v.array(InvitationSchema) });
 
 const CONFIRMATION = described(
   v.optional(KnownPasswordSchema),

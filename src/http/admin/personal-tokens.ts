@@ -1,17 +1,53 @@
 /** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
 
+import * as v from 'valibot';
+import type { UsageView } from '../../actors/usage-view.ts';
 import type { Right } from '../../domain/access/permissions.ts';
-import { described, lineOfText, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
+import {
+  described,
+  Integer,
+  lineOfText,
+  NullableTimestamp,
+  TEXT_LENGTH_MAX,
+  Timestamp,
+  titled,
+} from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
+import type { PersonalToken } from '../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import type { ParamName } from '../serving/params.ts';
 import { type RequestContext, type Route, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
-import { NewPersonalTokenSchema, PersonalTokensSchema } from './directory-schemas.ts';
-import { personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
 import { recorded } from './responses.ts';
+import { shown } from './shown.ts';
+import { timeOrNull } from './views.ts';
+
+const Secret = described(v.string(), 'Shown in this response and never again.');
+
+const PERSONAL_TOKEN_FIELDS = {
+  id: Integer,
+  userId: Integer,
+  description: v.string(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  seenAt: NullableTimestamp,
+} as const;
+
+const NewPersonalTokenSchema = titled('NewPersonalToken', {
+  ...PERSONAL_TOKEN_FIELDS,
+  secret: Secret,
+});
+
+export const PersonalTokenSchema = titled('PersonalToken', PERSONAL_TOKEN_FIELDS);
+
+const PersonalTokensSchema = titled('PersonalTokens', { pats: v.array(PersonalTokenSchema) });
+
+export type TokensSeen = Pick<UsageView['seen'], 'token'>;
+
+export const personalTokenView = (token: PersonalToken, seen: TokensSeen) =>
+  shown(PersonalTokenSchema, { ...token, seenAt: timeOrNull(seen.token(token.digest)) });
 
 const CreateTokenBody = titled('CreatePersonalToken', {
   description: described(

@@ -1,16 +1,87 @@
-/** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
-import * as v from 'valibot';
-import { described, IdSchema, list, titled } from '../../domain/json/schema.ts';
 import type { Holding } from '../../domain/people/membership-commands.ts';
+/** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
+
+import * as v from 'valibot';
+import { canBeInProject } from '../../domain/access/roles.ts';
+import { described, IdSchema, Integer, list, titled, Version } from '../../domain/json/schema.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { DirectoryState, ProjectState, World } from '../../domain/state/world.ts';
 import { mayDo, rolesIn } from '../serving/access.ts';
 import type { Params } from '../serving/params.ts';
 import { type Guard, type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { ProjectAccessSchema } from './access-schemas.ts';
-import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { listsResponse, PAGED, pinnedRead } from './responses.ts';
+import { listOf, listsResponse, PAGED, pinnedRead } from './responses.ts';
+import {
+  bareGroupView,
+  CompanionUserSchema,
+  companionUserView,
+  GROUP_FIELDS,
+  GroupUsersSchema,
+  groupSummaryView,
+  RoleSchema,
+  roleView,
+  type SignInsOf,
+} from './views.ts';
+
+const heldView = (roleId: number) => ({ roleId, roles: [roleId] });
+
+const memberView = (
+  { users }: DirectoryState,
+  [id, roleId]: readonly [number, number],
+  signIns: SignInsOf,
+) => ({
+  ...companionUserView(users.get(id)!, signIns),
+  ...heldView(roleId),
+});
+
+/** The users and groups of the project, as they are now. */
+function projectAccessLists(world: World, { members, groups }: ProjectState, signIns: SignInsOf) {
+  const { directory } = world;
+  return [
+    listOf({ name: 'users', items: members, view: (one) => memberView(directory, one, signIns) }),
+    listOf({
+      name: 'groups',
+      items: groups,
+      view: ([id, roleId]) => ({
+        ...bareGroupView(directory, directory.groups.get(id)!),
+        ...heldView(roleId),
+      }),
+    }),
+  ];
+}
+
+/** A response to a write, which is made at once: without the users of the groups. */
+function projectAccessView(world: World, { members, groups }: ProjectState, signIns: SignInsOf) {
+  const { directory } = world;
+  return {
+    version: 1,
+    users: [...members].map((one) => memberView(directory, one, signIns)),
+    groups: [...groups].map(([id, roleId]) => ({
+      ...groupSummaryView(directory.groups.get(id)!),
+      ...heldView(roleId),
+    })),
+    roles: projectRolesView(world),
+  };
+}
+
+const projectRolesView = (world: World) => allRoles(world).filter(canBeInProject).map(roleView);
+
+const ProjectGroupSchema = titled('ProjectGroup', {
+  ...GROUP_FIELDS,
+  users: described(v.exactOptional(GroupUsersSchema), 'Left out in the response to a write.'),
+  roleId: Integer,
+  roles: v.array(Integer),
+});
+
+const ProjectAccessSchema = titled('ProjectAccess', {
+  version: Version,
+  users: v.array(
+    titled('ProjectMember', { ...CompanionUserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
+  ),
+  groups: v.array(ProjectGroupSchema),
+  roles: v.array(RoleSchema),
+});
 
 const ACCESS = '/projects/:projectId/access';
 

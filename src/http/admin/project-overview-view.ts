@@ -1,24 +1,50 @@
 /** The page of a project, without its flags. */
-import type * as v from 'valibot';
+
+import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import type { FlagsSeen } from '../../actors/usage-view.ts';
-import { shownRules } from '../../domain/flags/project-rules.ts';
+import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
+import { SHOWN_RULES_ENTRIES, shownRules } from '../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
+import { described, Integer, Percent, Timestamp, titled, Version } from '../../domain/json/schema.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
-import { type OnboardingStatusSchema, ProjectSummaryOverviewSchema } from './directory-schemas.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
+import { DefaultStrategySchema } from './schemas.ts';
 import { shown } from './shown.ts';
 
-interface OverviewSources extends Omit<ListSources, 'favorites'> {
-  /** Ids of the caller's favorite projects. */
-  readonly favoriteProjects: readonly string[];
-}
+const OnboardingStatusSchema = v.variant('status', [
+  v.object({ status: v.picklist(['onboarding-started', 'onboarded']) }),
+  v.object({ status: v.literal('first-flag-created'), feature: v.string() }),
+]);
+
+export const ProjectSummaryOverviewSchema = titled('ProjectSummaryOverview', {
+  version: Version,
+  name: v.string(),
+  description: v.string(),
+  mode: v.picklist(['open', 'protected', 'private']),
+  defaultStickiness: v.string(),
+  health: Percent,
+  members: Integer,
+  favorite: v.boolean(),
+  ...SHOWN_RULES_ENTRIES,
+  featureTypeCounts: v.array(titled('FeatureTypeCount', { type: v.picklist(FLAG_TYPES), count: Integer })),
+  environments: v.array(
+    v.object({ environment: v.string(), defaultStrategy: v.exactOptional(DefaultStrategySchema) }),
+  ),
+  onboardingStatus: described(
+    OnboardingStatusSchema,
+    'Whether the project has flags, and whether applications use any of them.',
+  ),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  archivedAt: v.null(),
+});
 
 /** The project as it is at the moment of the call. */
-export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
-  const { world, favoriteProjects, now, requester } = sources;
+export async function projectOverviewView(sources: ListSources, project: ProjectState) {
+  const { world, favorites, now, requester } = sources;
   const { settings } = project;
   const environments = projectEnvironments(world, project).map((one) => ({
     environment: one.name,
@@ -33,7 +59,7 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     description: settings.description ?? '',
     health: healthOf(figures!),
     members: project.members.size,
-    favorite: favoriteProjects.includes(settings.id),
+    favorite: favorites?.projects.includes(settings.id) === true,
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments,
     onboardingStatus: await onboardingStatus(sources, chunks, firstFlag),

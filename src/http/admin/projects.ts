@@ -3,12 +3,22 @@
 import * as v from 'valibot';
 import { STALENESS, type Staleness } from '../../domain/flags/lifetime.ts';
 import { RULES_INPUT_ENTRIES } from '../../domain/flags/project-rules.ts';
-import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
-import { shown } from '../../domain/json/issues.ts';
-import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
+import { shown as quoted } from '../../domain/json/issues.ts';
+import {
+  described,
+  Integer,
+  lineOfText,
+  list,
+  Percent,
+  TEXT_LENGTH_MAX,
+  Timestamp,
+  titled,
+  Version,
+} from '../../domain/json/schema.ts';
 import { textOrder } from '../../domain/state/directory-records.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
+import { projectEnvironments, type World } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
 import { piecesBytesMax } from '../serving/read-path.ts';
 import {
@@ -20,27 +30,62 @@ import {
   writeRoute,
 } from '../serving/route.ts';
 import { ProjectIdSchema } from './bodies.ts';
-import {
-  ProjectEnvironmentsSchema,
-  ProjectSchema,
-  ProjectSummaryOverviewSchema,
-  ProjectsSchema,
-} from './directory-schemas.ts';
-import {
-  callerFavorites,
-  favoriteProjects,
-  projectEnvironmentViews,
-  projectSummaryView,
-  projectView,
-  settingsView,
-} from './directory-views.ts';
+import { callerFavorites } from './favorites.ts';
 import * as locate from './locators.ts';
-import { projectFigures } from './project-figures.ts';
-import { defaultStrategyIn, projectOverviewView } from './project-overview-view.ts';
+import { healthOf, type ProjectFigures, projectFigures } from './project-figures.ts';
+import { ProjectSummaryOverviewSchema, projectOverviewView } from './project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from './render-project.ts';
 import { listOf, listsResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
-import { DefaultStrategySchema, FlagListSchema, ProjectOverviewSchema } from './schemas.ts';
+import { FlagListSchema, ProjectOverviewSchema } from './schemas.ts';
+import { shown } from './shown.ts';
 import { sortedInTurns } from './sorted-page.ts';
+
+const PROJECT_FIELDS = {
+  id: v.string(),
+  name: v.string(),
+  description: v.exactOptional(v.string()),
+  mode: v.picklist(['open', 'protected', 'private']),
+  defaultStickiness: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  environments: described(v.array(v.string()), 'Names, in order.'),
+} as const;
+
+const ProjectSchema = titled('Project', PROJECT_FIELDS);
+
+const ProjectsSchema = titled('Projects', {
+  version: Version,
+  projects: v.array(
+    titled('ProjectSummary', {
+      ...PROJECT_FIELDS,
+      health: Percent,
+      featureCount: Integer,
+      staleFeatureCount: Integer,
+      memberCount: Integer,
+      favorite: v.boolean(),
+    }),
+  ),
+});
+
+function projectView(world: World, project: Pick<ProjectState, 'settings'>) {
+  const environments = projectEnvironments(world, project).map(({ name }) => name);
+  return shown(ProjectSchema, { ...project.settings, environments });
+}
+
+function projectSummaryView(
+  world: World,
+  project: ProjectState,
+  { figures, isFavorite }: { readonly figures: ProjectFigures; readonly isFavorite: boolean },
+) {
+  return {
+    ...projectView(world, project),
+    health: healthOf(figures),
+    featureCount: figures.flagCount,
+    staleFeatureCount: figures.staleCount,
+    memberCount: project.members.size,
+    favorite: isFavorite,
+  };
+}
 
 // The query parameter `state`, which narrows a list of flags to those that are active, potentially stale or stale.
 
@@ -59,7 +104,7 @@ function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | n
   return (
     STALENESS.find((one) => one === text) ??
     invalid(
-      `The query parameter state must be one of ${STALENESS.join(', ')}, not ${shown(text)}.`,
+      `The query parameter state must be one of ${STALENESS.join(', ')}, not ${quoted(text)}.`,
       '/query/state',
     )
   );
@@ -91,13 +136,8 @@ export const projectRoutes = underTag('Projects', [
     locate: locate.project,
     success: { status: 200, schema: ProjectSummaryOverviewSchema },
     read: async (context, project) => {
-      const favorites = favoriteProjects(context.world, context.caller);
       const { settings } = project;
-      const view = await projectOverviewView(
-        { ...listSources(context), favoriteProjects: favorites },
-        project,
-      );
-      return pinnedResponse(context, settings, view);
+      return pinnedResponse(context, settings, await projectOverviewView(listSources(context), project));
     },
   }),
   readRoute('GET /projects/:projectId/features', {
@@ -158,7 +198,7 @@ const byNameAndId = ({ settings: one }: ProjectState, { settings: other }: Proje
 /** All projects by name, as they are at the moment of the call: there may be thousands. */
 async function projectList(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
   const { world, caller, now, requester } = context;
-  const favorites = new Set(favoriteProjects(world, caller));
+  const favorites = new Set(callerFavorites(world, caller)?.projects);
   const projects = await sortedInTurns([...world.projects.values()], byNameAndId, requester);
   const figures = await projectFigures(projects, now(), requester);
   const listed = listOf({
@@ -173,7 +213,7 @@ async function projectList(context: RequestContext<unknown>): Promise<ReadRespon
   return listsResponse(context, [listed], { version: 1 });
 }
 
-const CHANGE = {
+export const CHANGE = {
   permission: 'project:write',
   locate: locate.project,
   pinned: locate.pinnedProject,
@@ -200,7 +240,7 @@ export const projectAdminRoutes = underTag('Projects', [
       environments,
       fields,
     }),
-    shows: (_, __, events) => settingsView(recorded(events, 'project-created').data),
+    shows: (_, __, events) => shown(ProjectSchema, recorded(events, 'project-created').data),
   }),
   writeRoute(`PUT ${PROJECT}`, {
     operationId: 'updateProject',
@@ -226,63 +266,5 @@ export const projectAdminRoutes = underTag('Projects', [
     ...CHANGE,
     needs: ['DELETE_PROJECT'],
     command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),
-  }),
-]);
-
-// Routes about the environments that a project has.
-
-const ENVIRONMENTS = '/projects/:projectId/environments';
-
-const AddEnvironmentBody = titled('AddProjectEnvironment', { environment: v.string() });
-
-export const projectEnvironmentRoutes = underTag('Environments', [
-  readRoute('GET /environments/project/:projectId', {
-    operationId: 'getProjectEnvironments',
-    summary: 'List the environments of a project.',
-    locate: locate.project,
-    success: { status: 200, schema: ProjectEnvironmentsSchema },
-    shows: ({ world }, project) => ({ version: 1, environments: projectEnvironmentViews(world, project) }),
-  }),
-  writeRoute(`POST ${ENVIRONMENTS}`, {
-    operationId: 'addEnvironmentToProject',
-    summary: 'Add an environment to a project and all its flags.',
-    ...CHANGE,
-    needs: ['UPDATE_PROJECT'],
-    body: AddEnvironmentBody,
-    refusals: ['NameExistsError'],
-    command: ({ params, body }) => ({
-      type: 'add-project-environment',
-      project: params.projectId,
-      environment: body.environment,
-    }),
-  }),
-  writeRoute(`DELETE ${ENVIRONMENTS}/:environment`, {
-    operationId: 'removeEnvironmentFromProject',
-    summary: 'Remove an environment in which no flag is enabled from a project and all its flags.',
-    ...CHANGE,
-    needs: ['UPDATE_PROJECT'],
-    locate: locate.projectEnvironment,
-    command: ({ params: { projectId, environment } }) => ({
-      type: 'remove-project-environment',
-      project: projectId,
-      environment,
-    }),
-  }),
-  writeRoute(`POST ${ENVIRONMENTS}/:environment/default-strategy`, {
-    operationId: 'addDefaultStrategyToProjectEnvironment',
-    summary: 'Set what forms offer first for a new strategy in an environment of a project.',
-    ...CHANGE,
-    needs: ['PROJECT_DEFAULT_STRATEGY_WRITE'],
-    locate: locate.projectEnvironment,
-    body: StrategyInputSchema,
-    success: { status: 200, schema: DefaultStrategySchema },
-    command: ({ params: { projectId, environment }, body }) => ({
-      type: 'set-default-strategy',
-      project: projectId,
-      environment,
-      strategy: body,
-    }),
-    shows: ({ world, params }, project) =>
-      defaultStrategyIn(world, project, params.environment).defaultStrategy,
   }),
 ]);

@@ -122,12 +122,6 @@ export const StageSchema = titled('LifecycleStage', {
   enteredStageAt: Timestamp,
 });
 
-export const StagesSchema = v.pipe(
-  v.array(StageSchema),
-  v.description('Those that the flag has entered, in the order in which stages follow each other.'),
-  v.title('LifecycleStages'),
-);
-
 const FavoriteSchema = described(v.boolean(), 'Whether it is a favorite of the caller.');
 
 export const WholeFlagSchema = titled('WholeFlag', {
@@ -180,8 +174,6 @@ export const ProjectOverviewSchema = titled('ProjectOverview', {
   features: v.array(FlagSummarySchema),
 });
 
-export const VariantsSchema = titled('Variants', { version: v.string(), variants: v.array(VariantSchema) });
-
 export const EventSchema = titled('Event', {
   id: Integer,
   createdAt: Timestamp,
@@ -202,77 +194,3 @@ export const EventsSchema = titled('Events', {
   totalEvents: Integer,
   nextOffset: NextOffset,
 });
-
-export const FoundEventsSchema = titled('FoundEvents', {
-  events: v.array(EventSchema),
-  total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
-  nextOffset: NextOffset,
-});
-
-/** Fields that were never given are left out. */
-export const NAMES = { name: v.exactOptional(v.string()), username: v.exactOptional(v.string()) } as const;
-
-export const UserSchema = titled('User', {
-  id: Integer,
-  isAPI: v.boolean(),
-  name: v.nullable(v.string()),
-  email: v.exactOptional(v.string()),
-  username: v.nullable(v.string()),
-  imageUrl: v.string(),
-  loginAttempts: Integer,
-  rootRole: Integer,
-  seenAt: NullableTimestamp,
-  createdAt: Timestamp,
-  accountType: v.string(),
-  permissions: v.array(v.string()),
-});
-
-/** A user as companions show one: fields that were never given are left out. */
-export const CompanionUserSchema = titled('CompanionUser', {
-  ...UserSchema.entries,
-  ...NAMES,
-});
-
-export const ProfileSchema = titled('Profile', {
-  rootRole: v.object({
-    id: Integer,
-    type: v.string(),
-    name: v.string(),
-    description: v.string(),
-    project: v.nullable(v.string()),
-  }),
-  projects: v.array(v.string()),
-  features: v.array(v.unknown()),
-  subscriptions: described(v.array(v.string()), 'Always empty: the server sends no mail.'),
-});
-
-const PLANNED_EVENT = {
-  type: v.picklist(EVENT_TYPES),
-  environment: v.nullable(v.string()),
-  data: v.nullable(v.record(v.string(), v.unknown())),
-  preData: v.nullable(v.record(v.string(), v.unknown())),
-};
-
-const PLANNED_EVENTS_DESCRIPTION =
-  'The events that were recorded, or would be; none when everything is in that state already.';
-
-const PLANNED_EVENTS = {
-  dryRun: v.boolean(),
-  events: described(v.array(v.object(PLANNED_EVENT)), PLANNED_EVENTS_DESCRIPTION),
-};
-
-export const RollbackSchema = titled('Rollback', {
-  eventId: Integer,
-  ...PLANNED_EVENTS,
-});
-
-export const ProjectRollbackSchema = titled('ProjectRollback', {
-  eventId: Integer,
-  dryRun: v.boolean(),
-  events: described(
-    v.array(v.object({ featureName: v.string(), ...PLANNED_EVENT })),
-    PLANNED_EVENTS_DESCRIPTION,
-  ),
-});
-
-export const CopiedStrategiesSchema = titled('CopiedStrategies', PLANNED_EVENTS);

@@ -6,6 +6,7 @@ import type { Command } from '../../domain/decide/decide.ts';
 import { strategyData } from '../../domain/decide/strategy-commands.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { SortOrderSchema, StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import { VariantSchema } from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -23,12 +24,22 @@ import {
   writeRoute,
 } from '../serving/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
-import { DetailedFlagEnvironmentSchema, StrategiesSchema } from './directory-schemas.ts';
+import { DRY_RUN_PARAMETER, dryRunIn, PLANNED_EVENTS, plannedEventView } from './bodies.ts';
 import * as locate from './locators.ts';
 import { environmentView, type FlagUse, useOf } from './render-flag.ts';
 import { recorded } from './responses.ts';
-import { CopiedStrategiesSchema, StrategySchema } from './schemas.ts';
+import { FlagEnvironmentSchema, StrategySchema } from './schemas.ts';
+
+const DetailedFlagEnvironmentSchema = titled('DetailedFlagEnvironment', {
+  ...FlagEnvironmentSchema.entries,
+  featureName: v.string(),
+  environment: v.string(),
+  variants: v.array(VariantSchema),
+});
+
+const StrategiesSchema = v.array(StrategySchema);
+
+const CopiedStrategiesSchema = titled('CopiedStrategies', PLANNED_EVENTS);
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
 const STRATEGIES = `${ENVIRONMENT}/strategies`;

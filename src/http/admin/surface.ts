@@ -14,23 +14,27 @@ import { environmentRoutes } from './environments.ts';
 import { eventCreatorRoutes, eventListRoutes, eventSearchRoutes } from './event-search.ts';
 import { eventStreamRoutes } from './event-stream.ts';
 import { eventRoutes } from './events.ts';
+import { favoriteRoutes } from './favorites.ts';
 import { historyRoutes, projectHistoryRoutes } from './flag-history.ts';
 import { flagCreatorRoutes, flagSearchRoutes } from './flag-search.ts';
-import { favoriteRoutes, flagCheckRoutes, flagRoutes, lifecycleRoutes, linkRoutes } from './flags.ts';
+import { flagCheckRoutes, flagRoutes, lifecycleRoutes, linkRoutes } from './flags.ts';
 import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
+import { meRoutes, profileRoutes } from './me.ts';
 import { moveRoutes } from './move.ts';
 import { invitationRoutes, passwordRoutes } from './passwords.ts';
 import { permissionRoutes } from './permissions.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
-import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
+import { projectEnvironmentRoutes } from './project-environments.ts';
+import { projectAdminRoutes, projectRoutes } from './projects.ts';
+import { serviceAccountRoutes } from './service-accounts.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
 import { transferRoutes } from './transfer.ts';
 import { uiConfigRoutes } from './ui-config.ts';
-import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
+import { userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
 
 /** The routes of the core. */
@@ -51,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...eventSearchRoutes,
   ...userRoutes,
+  ...profileRoutes,
   ...projectAdminRoutes,
   ...projectAccessRoutes,
   ...projectEnvironmentRoutes,
@@ -68,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   ...eventListRoutes,
   ...eventStreamRoutes,
   ...userAdminRoutes,
+  ...meRoutes,
   ...passwordRoutes,
   ...invitationRoutes,
   ...permissionRoutes,

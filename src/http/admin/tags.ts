@@ -1,11 +1,13 @@
-import { titled } from '../../domain/json/schema.ts';
+import * as v from 'valibot';
+import { titled, Version } from '../../domain/json/schema.ts';
 import type { LocatedFlag } from '../../domain/state/locate.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { FlagNamesSchema, TagBody, TagListSchema } from './bodies.ts';
-import { TagsOfFlagSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
-import { TagSchema } from './schemas.ts';
+import { ColoredTagSchema, TagSchema } from './schemas.ts';
 import { coloredTags } from './views.ts';
+
+const TagsOfFlagSchema = titled('TagsOfFlag', { version: Version, tags: v.array(ColoredTagSchema) });
 
 const TAGS = '/features/:featureName/tags';
 

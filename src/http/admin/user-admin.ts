@@ -1,18 +1,10 @@
-/** Routes about users (docs/specification/users.md, docs/specification/companions.md#users). */
 import * as v from 'valibot';
-import { inTurns } from '../../actors/turn.ts';
-import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
-import { grouped } from '../../domain/json/grouped.ts';
-import { described, titled } from '../../domain/json/schema.ts';
-import { personalTokensOf } from '../../domain/people/token-commands.ts';
+import { ROLE_NAMES } from '../../domain/access/roles.ts';
+import { described, Integer, titled } from '../../domain/json/schema.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
-import { refuse } from '../../domain/state/refusal.ts';
 import type { User, World } from '../../domain/state/world.ts';
-import { type Asked, type Caller, mayDo } from '../serving/access.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { jsonResponse } from '../serving/json-response.ts';
-import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { ServiceAccountSchema, ServiceAccountsSchema, UsersAndGroupsSchema } from './access-schemas.ts';
+import { readRoute, underTag, writeRoute } from '../serving/route.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -23,21 +15,46 @@ import {
   roleIdOf,
   UsernameSchema,
 } from './bodies.ts';
-import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from './directory-schemas.ts';
-import { callerView, personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { LIST_BYTES_MAX, listOf, listsResponse, PAGED, recorded, textsResponse } from './responses.ts';
-import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
+import { listOf, listsResponse, PAGED, recorded } from './responses.ts';
 import { shown } from './shown.ts';
 import {
+  CompanionUserSchema,
   companionUserView,
+  FoundUserSchema,
   foundUserView,
+  GroupSummarySchema,
   groupSummaryView,
-  imageUrlOf,
-  profileView,
+  RoleSchema,
   rootRolesView,
+  UserSchema,
   userFields,
 } from './views.ts';
+
+const UsersSchema = titled('Users', {
+  users: v.array(CompanionUserSchema),
+  rootRoles: v.array(RoleSchema),
+});
+
+const NewUserSchema = titled('NewUser', {
+  ...CompanionUserSchema.entries,
+  rootRole: described(
+    v.union([Integer, v.picklist(ROLE_NAMES)]),
+    'As it was sent: a role id, or the name of a role.',
+  ),
+  inviteLink: described(
+    v.exactOptional(v.string()),
+    'With which the user sets a password, once and within 3 days; for the Admin to hand on. Left out where a password was sent.',
+  ),
+  emailSent: described(v.boolean(), 'Always false: the server sends no email.'),
+});
+
+const FoundUsersSchema = v.array(FoundUserSchema);
+
+const UsersAndGroupsSchema = titled('UsersAndGroups', {
+  users: v.array(FoundUserSchema),
+  groups: v.array(GroupSummarySchema),
+});
 
 const USERS = '/user-admin';
 const USER = `${USERS}/:id`;
@@ -76,7 +93,6 @@ function findUsers(world: World, text: string): User[] {
   return found;
 }
 
-/** A change of a user, and the caller's own profile. */
 export const userRoutes = underTag('Users', [
   writeRoute(`PUT ${USER}`, {
     operationId: 'updateUser',
@@ -87,16 +103,6 @@ export const userRoutes = underTag('Users', [
     success: { status: 200, schema: UserSchema },
     command: ({ body: fields }, { id: userId }) => ({ type: 'update-user', userId, fields }),
     shows: ({ usage }, user) => shown(UserSchema, userFields(user, usage.signIns)),
-  }),
-  readRoute('GET /user/profile', {
-    operationId: 'getProfile',
-    summary: "Read the caller's profile.",
-    permission: 'self',
-    success: { status: 200, schema: ProfileSchema },
-    read: ({ world, caller }) => ({
-      revision: world.directory.accessRevision,
-      response: jsonResponse(200, profileView(world, caller)),
-    }),
   }),
 ]);
 
@@ -175,166 +181,6 @@ export const userAdminRoutes = underTag('Users', [
     summary: "Delete a user with the user's tokens and memberships.",
     permission: 'admin',
     locate: locate.user,
-    command: (_, { id: userId }) => ({ type: 'delete-user', userId }),
-  }),
-  readRoute('GET /user', {
-    operationId: 'getMe',
-    summary: 'Read who the caller is and what the caller may do.',
-    permission: 'self',
-    success: { status: 200, schema: MeSchema },
-    refusals: ['PayloadTooLargeError'],
-    read: async (context) => {
-      const { world, caller, requester, usage } = context;
-      const granted = await inTurns(grantedPermissions(world, caller), requester);
-      if (granted === null) return TOO_MANY_RIGHTS;
-      const user = JSON.stringify(callerView(caller, usage.signIns));
-      const around = [`{"user":${user},"permissions":[`, '],"feedback":[],"splash":{}}'] as const;
-      return textsResponse(context, around, granted, (text) => text);
-    },
-  }),
-]);
-
-// The rights of a caller in the terms that clients of this interface know, so that they can hide what would be
-// refused. Only access.ts decides what is refused, and this list is made from it.
-
-interface GrantedPermission {
-  readonly permission: string;
-  /** `*` for every project; absent for rights that belong to no project. */
-  readonly project?: string;
-  /** `*` for every environment; absent for rights that belong to none. */
-  readonly environment?: string;
-}
-
-/** The permissions that are listed: all but reading, which needs none. */
-const LISTED = PERMISSIONS.filter(({ within }) => within !== 'read');
-
-const NOWHERE = { projectId: null, environment: null };
-
-const TOO_MANY_RIGHTS = refuse(
-  'PayloadTooLargeError',
-  `You hold single permissions in so many environments and projects that a list of them would take more than ${LIST_BYTES_MAX / 2 ** 20} MiB. Ask an Admin for a role that holds them in all environments, or in all projects.`,
-);
-
-/** The permissions as JSON, in steps: somebody may hold something in thousands of projects with 50 environments each. Null for too many. */
-function* grantedPermissions(world: World, caller: Caller): Generator<void, readonly string[] | null> {
-  if (mayDo(world, caller, { permission: 'admin' }, NOWHERE))
-    return [JSON.stringify({ permission: 'ADMIN' })];
-  const texts: string[] = [];
-  let length = 0;
-  for (const info of LISTED) {
-    for (const granted of grantedOf(world, caller, info)) {
-      const text = granted.map((one) => JSON.stringify(one)).join();
-      length += text.length;
-      if (length > LIST_BYTES_MAX) return null;
-      if (text !== '') texts.push(text);
-      yield;
-    }
-  }
-  return texts;
-}
-
-/** All at once where the caller holds the permission everywhere, else by project. */
-function* grantedOf(
-  world: World,
-  caller: Caller,
-  { name: permission, kind, within }: PermissionInfo,
-): Generator<readonly GrantedPermission[]> {
-  const may = (place: Asked, needs: Need['needs'] = [permission]): boolean =>
-    mayDo(world, caller, { permission: within, needs }, place);
-  const everywhere = kind === 'environment' ? { environment: '*' } : {};
-  const project = kind === 'root' ? {} : { project: '*' };
-  if (may(NOWHERE)) return yield [{ permission, ...project, ...everywhere }];
-  if (kind === 'root') return;
-  for (const { settings } of world.projects.values()) {
-    const { id: projectId, environments } = settings;
-    const here = { permission, project: projectId };
-    const hasRight = may({ projectId, environment: null }, []);
-    if (hasRight) yield [{ ...here, ...everywhere }];
-    else if (kind === 'project') yield may({ projectId, environment: null }) ? [here] : [];
-    else
-      yield environments
-        .filter((environment) => may({ projectId, environment }))
-        .map((environment) => ({ ...here, environment }));
-  }
-}
-
-// Service accounts (docs/specification/users.md#service-accounts). The routes about their tokens are in personal-tokens.ts.
-
-const ACCOUNTS = '/service-account';
-const ACCOUNT = `${ACCOUNTS}/:id`;
-
-const CreateAccountBody = titled('CreateServiceAccount', {
-  name: v.optional(v.nullable(DisplayNameSchema)),
-  username: described(
-    v.optional(v.nullable(UsernameSchema)),
-    'Unique among users too; one is made up where it is left out.',
-  ),
-  rootRole: RootRoleSchema,
-});
-
-const UpdateAccountBody = titled('UpdateServiceAccount', {
-  name: v.optional(v.nullable(DisplayNameSchema)),
-  rootRole: v.optional(RootRoleSchema),
-});
-
-function serviceAccountView(
-  { world, usage }: RequestContext<unknown>,
-  account: User,
-  tokens = personalTokensOf(world, account.id),
-) {
-  return shown(ServiceAccountSchema, {
-    ...account,
-    isAPI: false,
-    imageUrl: imageUrlOf(account),
-    seenAt: null,
-    tokens: tokens.map((token) => personalTokenView(token, usage.seen)),
-  });
-}
-
-export const serviceAccountRoutes = underTag('Service accounts', [
-  readRoute(`GET ${ACCOUNTS}`, {
-    permission: 'admin',
-    operationId: 'getServiceAccounts',
-    summary: 'List the service accounts with their tokens, and the root roles.',
-    ...PAGED,
-    success: { status: 200, schema: ServiceAccountsSchema },
-    read: (context) => {
-      const { world } = context;
-      // To go through all tokens for each account would hold the event loop for seconds.
-      const tokens = grouped(world.directory.personalTokens.values(), ({ userId }) => userId);
-      const accounts = listOf({
-        name: 'serviceAccounts',
-        items: [...world.directory.users.values()].filter(({ isService }) => isService === true),
-        view: (account) => serviceAccountView(context, account, tokens.get(account.id) ?? []),
-      });
-      return listsResponse(context, [accounts], { rootRoles: rootRolesView(world) });
-    },
-  }),
-  writeRoute(`POST ${ACCOUNTS}`, {
-    permission: 'admin',
-    operationId: 'createServiceAccount',
-    summary: 'Create a service account.',
-    body: CreateAccountBody,
-    success: { status: 201, schema: ServiceAccountSchema },
-    command: ({ body: fields }) => ({ type: 'create-service-account', fields }),
-    shows: (context, _, events) =>
-      serviceAccountView(context, recorded(events, 'service-account-created').data),
-  }),
-  writeRoute(`PUT ${ACCOUNT}`, {
-    permission: 'admin',
-    operationId: 'updateServiceAccount',
-    summary: 'Change the name or the root role of a service account.',
-    locate: locate.serviceAccount,
-    body: UpdateAccountBody,
-    success: { status: 200, schema: ServiceAccountSchema },
-    command: ({ body: fields }, { id: userId }) => ({ type: 'update-user', userId, fields }),
-    shows: (context, account) => serviceAccountView(context, account),
-  }),
-  writeRoute(`DELETE ${ACCOUNT}`, {
-    permission: 'admin',
-    operationId: 'deleteServiceAccount',
-    summary: 'Delete a service account with its tokens and memberships.',
-    locate: locate.serviceAccount,
     command: (_, { id: userId }) => ({ type: 'delete-user', userId }),
   }),
 ]);

@@ -4,17 +4,25 @@
  * differs.
  */
 
+import * as v from 'valibot';
 import type { PermissionName } from '../../domain/access/permissions.ts';
 import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
-import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
+import {
+  distributeWeights,
+  type Variant,
+  VariantListSchema,
+  VariantSchema,
+} from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { titled } from '../../domain/json/schema.ts';
 import { firstEnvironment, type LocatedFlag } from '../../domain/state/locate.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Params } from '../serving/params.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
-import { VariantsSchema } from './schemas.ts';
+
+const VariantsSchema = titled('Variants', { version: v.string(), variants: v.array(VariantSchema) });
 
 const FEATURE = '/projects/:projectId/features/:featureName';
 

@@ -1,19 +1,98 @@
 /** Small responses that are not cached: users, profiles, roles and groups. */
+
 import { createHash } from 'node:crypto';
+import * as v from 'valibot';
 import type { FlagSeen, UsageView } from '../../actors/usage-view.ts';
 import { PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
-import { ADMIN_ROLE_ID, canBeRoot, isCustom, permissionsOf, type Role } from '../../domain/access/roles.ts';
+import {
+  CUSTOM_ROLE_TYPES,
+  canBeRoot,
+  isCustom,
+  permissionsOf,
+  type Role,
+} from '../../domain/access/roles.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { type Stage, stagesOf } from '../../domain/flags/lifecycle.ts';
+import { described, Integer, NullableTimestamp, Timestamp, titled } from '../../domain/json/schema.ts';
 import type { Group } from '../../domain/kinds/group.ts';
-import { allRoles, knownRole } from '../../domain/people/roles-and-groups.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import type { User, World } from '../../domain/state/world.ts';
-import type { Caller } from '../serving/access.ts';
-import { GroupSummarySchema, PermissionSchema, RoleWithPermissionsSchema } from './access-schemas.ts';
-import { FoundUserSchema, RoleSchema } from './directory-schemas.ts';
-import { CompanionUserSchema } from './schemas.ts';
+import { shownFields } from './record-schemas.ts';
 import { shown } from './shown.ts';
+
+/** Fields that were never given are left out. */
+export const NAMES = { name: v.exactOptional(v.string()), username: v.exactOptional(v.string()) } as const;
+
+export const RoleSchema = titled('Role', {
+  id: Integer,
+  name: v.string(),
+  type: described(
+    v.picklist(['root', 'project', ...CUSTOM_ROLE_TYPES]),
+    'root and project: predefined; root-custom: a custom root role; custom: a custom one for projects.',
+  ),
+  description: v.string(),
+  project: v.null(),
+});
+
+export const FoundUserSchema = titled('FoundUser', {
+  id: Integer,
+  ...NAMES,
+  email: v.exactOptional(v.string()),
+  imageUrl: v.string(),
+});
+
+/** Clients of this interface refuse fields that they do not know, and null where there is no environment. */
+export const PermissionSchema = titled('Permission', {
+  id: Integer,
+  name: v.string(),
+  displayName: v.string(),
+  type: described(v.picklist(['root', 'project', 'environment']), 'Where it holds.'),
+  environment: v.exactOptional(v.string()),
+});
+
+export const RoleWithPermissionsSchema = titled('RoleWithPermissions', {
+  id: Integer,
+  name: v.string(),
+  type: RoleSchema.entries.type,
+  description: v.string(),
+  permissions: v.array(PermissionSchema),
+});
+
+const { users: _, ...GROUP_OWN_FIELDS } = shownFields('groups');
+
+export const GROUP_FIELDS = { ...GROUP_OWN_FIELDS, userCount: Integer };
+
+export const GroupSummarySchema = titled('GroupSummary', GROUP_FIELDS);
+
+export const GroupUsersSchema = v.array(v.object({ user: FoundUserSchema }));
+
+export const GroupSchema = titled('Group', {
+  ...GROUP_FIELDS,
+  users: GroupUsersSchema,
+  projects: described(v.array(v.string()), 'Ids of projects in which it has a role.'),
+});
+
+export const UserSchema = titled('User', {
+  id: Integer,
+  isAPI: v.boolean(),
+  name: v.nullable(v.string()),
+  email: v.exactOptional(v.string()),
+  username: v.nullable(v.string()),
+  imageUrl: v.string(),
+  loginAttempts: Integer,
+  rootRole: Integer,
+  seenAt: NullableTimestamp,
+  createdAt: Timestamp,
+  accountType: v.string(),
+  permissions: v.array(v.string()),
+});
+
+/** A user as companions show one: fields that were never given are left out. */
+export const CompanionUserSchema = titled('CompanionUser', {
+  ...UserSchema.entries,
+  ...NAMES,
+});
 
 /**
  * Gravatar's address for an email or a username. Only browsers request it, never the server (docs/specification/users.md#identity).
@@ -43,24 +122,6 @@ export function userFields(user: User, signIns: SignInsOf) {
 
 export const companionUserView = (user: User, signIns: SignInsOf) =>
   shown(CompanionUserSchema, userFields(user, signIns));
-
-/** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
-export function profileView(world: World, caller: Caller) {
-  return {
-    rootRole: roleView(knownRole(world, caller.user?.rootRole ?? ADMIN_ROLE_ID)),
-    projects: projectsOf(world, caller),
-    features: [],
-    subscriptions: [],
-  };
-}
-
-/** Projects in which the caller, or one of the caller's groups, holds a role. */
-function projectsOf({ projects }: World, { user, groups }: Caller): string[] {
-  if (user === null) return [];
-  return [...projects.values()]
-    .filter((project) => project.members.has(user.id) || groups.some((id) => project.groups.has(id)))
-    .map((project) => project.settings.id);
-}
 
 /** Milliseconds since 1970 as ISO 8601. */
 export function timeOrNull(atMs: number | null | undefined): string | null {
@@ -98,7 +159,7 @@ export function rootRolesView(world: World) {
   return roles.map(roleView);
 }
 
-const permissionView = (permission: PermissionInfo, environment: string | null) =>
+export const permissionView = (permission: PermissionInfo, environment: string | null) =>
   shown(PermissionSchema, { ...permission, type: permission.kind, environment });
 
 const BY_NAME = new Map(PERMISSIONS.map((one) => [one.name, one]));
@@ -110,17 +171,6 @@ export function roleWithPermissionsView(role: Role) {
     return permissionView(info, held.environment);
   });
   return shown(RoleWithPermissionsSchema, { ...role, permissions });
-}
-
-/** All that custom roles can hold. */
-export function permissionsView({ directory }: World) {
-  const ofKind = (kind: PermissionInfo['kind'], environment: string | null = null) =>
-    PERMISSIONS.filter((one) => one.kind === kind).map((one) => permissionView(one, environment));
-  const environments = directory.environments.map(({ name }) => ({
-    name,
-    permissions: ofKind('environment', name),
-  }));
-  return { version: 1, permissions: { root: ofKind('root'), project: ofKind('project'), environments } };
 }
 
 export const foundUserView = (user: User) => shown(FoundUserSchema, { ...user, imageUrl: imageUrlOf(user) });
