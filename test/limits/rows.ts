@@ -25,7 +25,6 @@ import {
   WRITE_BURST_BYTES,
   WRITTEN_BYTES_A_SECOND,
 } from '../../src/actors/write-allowances.ts';
-import { FILE_BYTES_MAX } from '../../src/addons/edge/checked-file.ts';
 import {
   WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
   WAITING_REQUESTS_MAX,
@@ -712,7 +711,6 @@ export const SECTIONS: readonly LimitSection[] = [
         'the oldest go, and are counted as dropped',
       ),
       row('applications of each side that wait', number(EDGE_APPLICATIONS_MAX), 'newer ones are left out'),
-      row('a copy on disk', bytes(FILE_BYTES_MAX), 'it is not read, and set aside'),
     ],
   },
   {

@@ -1,14 +1,12 @@
 /** The copy of everything that an edge serves, on disk: the records of the file, and what they are made of and become. */
-import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
 import { surroundingsOf } from '../sdk/client-document.ts';
 import { clientFlagView, segmentJson } from '../sdk/flag-view.ts';
-import { CheckedFile } from './checked-file.ts';
+import type { RowFiles } from '../usage/row-files.ts';
 import type { FeedPosition } from './feed.ts';
 import type { FedMirror } from './mirrors.ts';
-import { REPORT } from './reports.ts';
 import type { ValidToken } from './upstream-client.ts';
 import { FLAG, flagOf, SEGMENT, segmentOf } from './upstream-document.ts';
 
@@ -20,7 +18,7 @@ const TOKEN = v.object({
 });
 
 /** Flags and segments are those of the mirror before them, as upstreams send them. */
-const RECORD = v.variant('kind', [
+export const COPIED = v.variant('kind', [
   /** A copy of another upstream is not used. */
   v.object({ kind: v.literal('upstream'), url: v.string() }),
   v.object({ kind: v.literal('token'), token: TOKEN }),
@@ -36,25 +34,40 @@ const RECORD = v.variant('kind', [
   v.object({ kind: v.literal('segment'), segment: SEGMENT }),
 ]);
 
-export const copyFile = (folder: string) => new CheckedFile(join(folder, 'edge-copy'), RECORD);
-export const reportsFile = (folder: string) => new CheckedFile(join(folder, 'edge-reports'), REPORT);
+/** Reads the records of a file, each of which is JSON in a row of its own; null where it is not there, or not whole. */
+export async function recordsIn<S extends v.GenericSchema>(
+  files: RowFiles,
+  name: string,
+  schema: S,
+): Promise<readonly v.InferOutput<S>[] | null> {
+  const records: v.InferOutput<S>[] = [];
+  const take = ([text]: readonly unknown[]): void => {
+    const result = v.safeParse(schema, JSON.parse(String(text)));
+    if (!result.success) {
+      const place = v.getDotPath(result.issues[0]) ?? 'the top';
+      throw new Error(`record ${records.length + 1} has something else than expected at ${place}`);
+    }
+    records.push(result.output);
+  };
+  return (await files.read(name, take)) ? records : null;
+}
 
 /** The mirrors of the same moment: a flag that changes meanwhile belongs to the next copy. */
-export function copyLines(
+export function copyRows(
   url: string,
   tokens: Iterable<ValidToken>,
   mirrors: readonly FedMirror[],
-): Iterable<string> {
+): Iterable<readonly [json: string]> {
   const head = { kind: 'upstream', url };
   const known = Array.from(tokens, (token) => ({ kind: 'token', token }));
-  const lines = mirrors.map(linesOf);
+  const rows = mirrors.map(rowsOf);
   return (function* () {
-    for (const record of [head, ...known]) yield JSON.stringify(record);
-    for (const each of lines) yield* each;
+    for (const record of [head, ...known]) yield [JSON.stringify(record)];
+    for (const each of rows) yield* each;
   })();
 }
 
-function linesOf({ token, served, feed }: FedMirror): Iterable<string> {
+function rowsOf({ token, served, feed }: FedMirror): Iterable<readonly [json: string]> {
   const { world, environment, lastId } = served.mirror;
   const mirror = { kind: 'mirror', token, lastId, ...feed.position };
   const chunks = [...world.projects.values()].flatMap((project) => project.flags.chunks);
@@ -64,11 +77,11 @@ function linesOf({ token, served, feed }: FedMirror): Iterable<string> {
     segment: (id: number) => segments.get(id),
   };
   return (function* () {
-    yield JSON.stringify(mirror);
+    yield [JSON.stringify(mirror)];
     for (const { values } of chunks)
       for (const { flag } of values)
-        yield `{"kind":"flag","flag":${JSON.stringify(clientFlagView(flag, around))}}`;
-    for (const one of segments.values()) yield `{"kind":"segment","segment":${segmentJson(one)}}`;
+        yield [`{"kind":"flag","flag":${JSON.stringify(clientFlagView(flag, around))}}`];
+    for (const one of segments.values()) yield [`{"kind":"segment","segment":${segmentJson(one)}}`];
   })();
 }
 
@@ -87,7 +100,7 @@ export interface Copy {
 
 /** Reads the records, in steps; null for a copy of another upstream. */
 export function* copyIn(
-  records: readonly v.InferOutput<typeof RECORD>[],
+  records: readonly v.InferOutput<typeof COPIED>[],
   url: string,
 ): Generator<void, Copy | null> {
   const copy: Copy = { tokens: [], mirrors: [] };

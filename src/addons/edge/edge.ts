@@ -10,15 +10,17 @@ import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
 import { each, inTurns } from '../../actors/turn.ts';
 import { selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
+import { realFileSystem } from '../../persistence/disk/file-system.ts';
 import type { Log } from '../../process/log.ts';
-import { copyFile, copyIn, copyLines, environmentOf, reportsFile } from './copy.ts';
+import { RowFiles } from '../usage/row-files.ts';
+import { COPIED, copyIn, copyRows, environmentOf, recordsIn } from './copy.ts';
 import { EdgeRouter } from './edge-router.ts';
 import { Feed, type FeedPosition } from './feed.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
 import { type OperatorSources, operatorRoutes } from './operator-routes.ts';
 import { sendReports } from './report-sending.ts';
-import { type Destination, Reports } from './reports.ts';
+import { type Destination, REPORT, Reports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
 import type { EdgeSettings } from './settings.ts';
 import { edgeSurfaces } from './surfaces.ts';
@@ -56,9 +58,8 @@ export class Edge {
   readonly #fallback: ServedMirror;
   readonly #router: EdgeRouter;
   readonly #surfaces: ReturnType<typeof edgeSurfaces>;
-  /** Null where nothing is kept on disk. One each, because writes of a file wait for each other there. */
-  readonly #copyFile: ReturnType<typeof copyFile> | null;
-  readonly #reportsFile: ReturnType<typeof reportsFile> | null;
+  /** The copy, and the reports that wait; null where nothing is kept on disk. */
+  readonly #files: RowFiles | null;
   readonly #timers = new Set<NodeJS.Timeout>();
   #transport: Transport | null = null;
   #sending: Promise<void> = Promise.resolve();
@@ -75,8 +76,12 @@ export class Edge {
     this.#monotonicMs = monotonicMs;
     this.#client = new UpstreamClient(settings.upstream);
     const { folder } = settings;
-    this.#copyFile = folder === null ? null : copyFile(folder);
-    this.#reportsFile = folder === null ? null : reportsFile(folder);
+    const onDamaged = (details: { readonly file: string; readonly problem: string }): void => {
+      // Operators: nothing; the edge asks its upstream, as if there were none
+      log.warn(details, 'The copy on disk is damaged, and was set aside.');
+    };
+    this.#files =
+      folder === null ? null : new RowFiles({ fs: realFileSystem, folder, suffix: '.edge', onDamaged });
     const bytesMax = defaultMemoryBudget(getHeapStatistics().heap_size_limit);
     this.mirrors = new Mirrors({
       bytesMax,
@@ -189,13 +194,11 @@ export class Edge {
   /** Writes the copy where there is a folder. Never rejects. */
   async saveCopy(): Promise<void> {
     const { folder, upstream } = this.#settings;
-    if (this.#copyFile === null) return;
+    if (this.#files === null) return;
     this.#isCopyDue = false;
+    const filled = [...this.mirrors].filter(({ served }) => served.mirror.isFilled);
     try {
-      await this.#copyFile.write(() => {
-        const filled = [...this.mirrors].filter(({ served }) => served.mirror.isFilled);
-        return copyLines(upstream.url, this.tokens.values(), filled);
-      });
+      await this.#files.write('copy', copyRows(upstream.url, this.tokens.values(), filled));
       await this.#saveReports();
     } catch (err) {
       // Operators: look at `err`
@@ -206,7 +209,7 @@ export class Edge {
   async #saveReports(): Promise<void> {
     const { folder } = this.#settings;
     try {
-      await this.#reportsFile?.write(() => this.reports.lines());
+      await this.#files?.write('reports', this.reports.rows());
     } catch (err) {
       // Operators: look at `err`; until it is fixed, a kill loses or repeats counts
       this.#log.error({ err, folder }, 'Waiting reports for the upstream cannot be written.');
@@ -215,16 +218,12 @@ export class Edge {
 
   async #readCopy(): Promise<void> {
     const { upstream, isStrict, tokens: named } = this.#settings;
-    if (this.#copyFile === null || this.#reportsFile === null) return;
-    const onDamaged = (problem: string, file: string): void => {
-      // Operators: nothing; the edge asks its upstream, as if there were none
-      this.#log.warn({ problem, file }, 'The copy on disk is damaged, and was set aside.');
-    };
-    const reports = await this.#reportsFile.read(onDamaged);
+    if (this.#files === null) return;
+    const reports = await recordsIn(this.#files, 'reports', REPORT);
     if (reports !== null) await inTurns(each(reports, (one) => this.reports.putBack(one)));
     // They leave the disk once the upstream is there.
     this.reports.isDoubtful = reports !== null && reports.length > 0;
-    const records = await this.#copyFile.read(onDamaged);
+    const records = await recordsIn(this.#files, 'copy', COPIED);
     const copy = records === null ? null : await inTurns(copyIn(records, upstream.url));
     if (copy === null) return;
     const isLetIn = ({ token }: ValidToken): boolean => !isStrict || named.includes(token);

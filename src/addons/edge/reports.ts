@@ -194,9 +194,9 @@ export class Reports implements SharedReports {
     return [...this.#waiting.environments];
   }
 
-  /** The waiting reports as lines of the file. */
-  *lines(): Generator<string> {
-    for (const report of this.#waiting) yield JSON.stringify(report);
+  /** The waiting reports as rows of the file. */
+  *rows(): Generator<readonly [json: string]> {
+    for (const report of this.#waiting) yield [JSON.stringify(report)];
   }
 
   #add(count: Omit<Count, 'variants'>, variants: Iterable<readonly [string, number]>): void {

@@ -60,7 +60,7 @@ export interface Application {
 }
 
 /** An application as it is saved, with its environments and their instances. */
-export type ApplicationRow = readonly [
+type ApplicationRow = readonly [
   appName: string,
   createdAtMs: number,
   seenAtMs: number,
@@ -87,7 +87,7 @@ type InstanceRow = readonly [
 
 export const NO_DETAILS: ApplicationDetails = { description: '', url: '', color: '', icon: '' };
 
-export class Applications extends SavedTable {
+export class Applications extends SavedTable<ApplicationRow> {
   readonly #bytesMax: number;
   /** The one that reported last at the end. */
   readonly #byName = new Map<string, Application>();

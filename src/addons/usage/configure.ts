@@ -8,9 +8,9 @@ import { applicationChangeRoutes, applicationRoutes } from './applications-route
 import { flagUsageRoutes } from './flag-usage.ts';
 import { reportRoutes } from './report-routes.ts';
 import { SIDES } from './reports.ts';
+import { RowFiles } from './row-files.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { Usage } from './usage.ts';
-import { UsageFolder } from './usage-folder.ts';
 
 /** Free space below which nothing is saved: the reserve of the journal, and twice what it can take. */
 const ROOM_BYTES = 256 * 1024 * 1024;
@@ -42,9 +42,8 @@ async function openUsage(host: Host, log: Setup['log']): Promise<AddonParts> {
         });
   const usage = new Usage({
     ...{ shared, onFault, world: engine.world, feed: engine.feed },
-    folder: new UsageFolder({
-      fs,
-      folder: dataFolder(folder).usage,
+    folder: new RowFiles({
+      ...{ fs, folder: dataFolder(folder).usage, suffix: '.usage' },
       onDamaged: (details) =>
         // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
         log.warn(

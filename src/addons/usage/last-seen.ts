@@ -26,25 +26,29 @@ export interface LastSeenOptions {
   /** Milliseconds since 1970. */
   now(): number;
   readonly hour: FlagsUse['hour'];
+  /** Whether there is such a flag. */
+  isFlag(name: string): boolean;
+  /** Whether there is a token of this digest. */
+  isToken(digest: string): boolean;
 }
 
-export class LastSeen extends SavedTable implements FlagsUse {
+export class LastSeen extends SavedTable<SeenRow> implements FlagsUse {
   readonly hour: FlagsUse['hour'];
-  readonly #now: () => number;
+  readonly #options: LastSeenOptions;
   readonly #flags = new Map<string, FlagSeen>();
   readonly #tokens = new Map<string, number>();
   #version = 0;
   /** Two times are never the same, so that the latest one tells states apart. */
   #latestMs = 0;
 
-  constructor({ now, hour }: LastSeenOptions) {
+  constructor(options: LastSeenOptions) {
     super();
-    this.#now = now;
-    this.hour = hour;
+    this.#options = options;
+    this.hour = options.hour;
   }
 
   get step(): number {
-    return Math.floor(this.#now() / STEP_MS);
+    return Math.floor(this.#options.now() / STEP_MS);
   }
 
   get version(): number {
@@ -100,9 +104,9 @@ export class LastSeen extends SavedTable implements FlagsUse {
   }
 
   /** Forgets tokens that are gone, once more are remembered than there are. */
-  keepTokens(count: number, isThere: (digest: string) => boolean): void {
+  keepTokens(count: number): void {
     if (this.#tokens.size <= count) return;
-    for (const digest of this.#tokens.keys()) if (!isThere(digest)) this.forgetToken(digest);
+    for (const digest of this.#tokens.keys()) if (!this.#options.isToken(digest)) this.forgetToken(digest);
   }
 
   *rows(): Generator<SeenRow> {
@@ -115,9 +119,10 @@ export class LastSeen extends SavedTable implements FlagsUse {
 
   load([name, environment, atMs, firstMs = atMs]: SeenRow): void {
     if (environment === null) {
-      this.#tokens.set(name, atMs);
+      if (this.#options.isToken(name)) this.#tokens.set(name, atMs);
       return;
     }
+    if (!this.#options.isFlag(name)) return;
     const known = this.#flags.get(name);
     this.#latestMs = Math.max(this.#latestMs, atMs);
     this.#flags.set(name, {

@@ -1,5 +1,5 @@
 /** A table whose rows are saved whole once something in it has changed. */
-export abstract class SavedTable {
+export abstract class SavedTable<Row extends readonly unknown[] = readonly unknown[]> {
   protected isSaved = true;
 
   /** Whether anything changed since the last call. */
@@ -13,5 +13,8 @@ export abstract class SavedTable {
     this.isSaved = false;
   }
 
-  abstract rows(): Iterable<readonly unknown[]>;
+  abstract rows(): Iterable<Row>;
+
+  /** Puts back a row that was saved. Throws for one that no table has. */
+  abstract load(row: Row): void;
 }

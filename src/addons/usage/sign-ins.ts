@@ -11,8 +11,15 @@ export type SignInRow = readonly [userId: number, lastMs: number | null, failedC
 /** Bounds the count, so that guessing does not rewrite it forever. */
 export const FAILED_COUNT_MAX = 1_000;
 
-export class UserSignIns extends SavedTable {
+export class UserSignIns extends SavedTable<SignInRow> {
   readonly #users = new Map<number, SignIns>();
+  readonly #isUser: (userId: number) => boolean;
+
+  /** Rows of others are not loaded. */
+  constructor(isUser: (userId: number) => boolean) {
+    super();
+    this.#isUser = isUser;
+  }
 
   of(userId: number): SignIns {
     return this.#users.get(userId) ?? NO_SIGN_INS;
@@ -36,7 +43,7 @@ export class UserSignIns extends SavedTable {
   }
 
   load([userId, lastMs, failedCount]: SignInRow): void {
-    this.#users.set(userId, { lastMs, failedCount });
+    if (this.#isUser(userId)) this.#users.set(userId, { lastMs, failedCount });
   }
 
   #set(userId: number, signIns: SignIns): void {

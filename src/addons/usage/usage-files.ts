@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import type { Applications } from './applications.ts';
 import { SIDES, type Side } from './reports.ts';
-import type { SavedTable } from './saved-table.ts';
-import type { UsageFolder } from './usage-folder.ts';
-import { DAY_MS, floorTo, type PeriodId, type UsageTable } from './usage-table.ts';
+import type { RowFiles } from './row-files.ts';
+import { SavedTable } from './saved-table.ts';
+import { DAY_MS, floorTo, idOf, type PeriodId, type UsageTable } from './usage-table.ts';
 
 /** A first change is saved after this time, so that a restart soon after it finds it. */
 const SAVE_SOON_MS = 1_000;
@@ -22,14 +22,8 @@ export const SAVE_INTERVAL_MS = 30_000;
  */
 export const SAVED_BYTES_A_SECOND = 8 * 1024;
 
-const SEEN_FILE = 'seen';
-const SIGN_INS_FILE = 'sign-ins';
-
-/** Up to which position of the stream of the cluster the other files have counted. */
-const POSITION_FILE = 'position';
-
 export interface UsageFilesOptions {
-  readonly folder: UsageFolder;
+  readonly folder: RowFiles;
   /** Milliseconds since 1970. */
   now(): number;
   /** Whether the disk has room to spare: nothing is saved while it has not. */
@@ -53,17 +47,41 @@ interface UsageParts {
   readonly seen: SavedTable;
 }
 
+/** Up to which position of the stream of a cluster the other tables have counted. */
+class Position extends SavedTable {
+  #value = 0;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  move(position: number): void {
+    this.#value = position;
+    this.isSaved = false;
+  }
+
+  *rows(): Generator<readonly unknown[]> {
+    yield [this.#value];
+  }
+
+  load([position]: readonly unknown[]): void {
+    if (Number.isSafeInteger(position)) this.#value = position as number;
+  }
+}
+
+const PERIOD_PATTERN = /^(backend|frontend)-(hour|day)-([0-9]{1,15})$/;
+
 export class UsageFiles {
   readonly #options: UsageFilesOptions;
   readonly #parts: UsageParts;
+  readonly position = new Position();
+  /** Names of its files. */
+  readonly #names = new Set<string>();
   /** Whether a save waits for its time. */
   #isScheduled = false;
   /** The last save that was asked for; each waits for the one before. */
   #saving: Promise<void> = Promise.resolve();
   #savedAtMs = Number.NEGATIVE_INFINITY;
-  /** Up to which position of the stream of a cluster all is counted, and as far as it is saved. */
-  position = 0;
-  #savedPosition = 0;
   /** After which the next save may come. */
   #pauseMs = SAVE_INTERVAL_MS;
 
@@ -72,24 +90,39 @@ export class UsageFiles {
     this.#parts = parts;
   }
 
-  /** Calls back with each row that earlier starts saved. */
-  async read(load: (source: UsageSource, row: readonly unknown[]) => void): Promise<void> {
+  /** Loads what earlier starts saved. */
+  async read(): Promise<void> {
     assert(this.#savedAtMs === Number.NEGATIVE_INFINITY, 'nothing is saved before the files are read');
     const { folder } = this.#options;
     const names = await folder.names();
-    const known = new Set(names);
-    if (known.has(POSITION_FILE))
-      await folder.read(POSITION_FILE, ([position]) => {
-        if (Number.isSafeInteger(position)) this.position = position as number;
-      });
-    this.#savedPosition = this.position;
+    const others = new Map(this.#tables());
     for (const name of names) {
-      const source = sourceOf(name);
-      if (source === null) continue;
+      const [, side, kind, start] = PERIOD_PATTERN.exec(name) ?? [];
+      const known = others.get(name);
+      if (side === undefined && known === undefined) continue;
+      this.#names.add(name);
+      const id = { kind: kind as PeriodId['kind'], startMs: Number(start) };
+      const day = idOf({ kind: 'day', startMs: floorTo(id.startMs, DAY_MS) });
       // A day was folded of these hours, and then the process ended before they were deleted.
-      if (source.kind === 'period' && isFolded(source, known)) await folder.remove(name);
-      else await folder.read(name, (row) => load(source, row));
+      if (kind === 'hour' && names.includes(`${side}-${day}`)) continue;
+      const table: SavedTable = known ?? this.#parts.sides[side as Side].counts.period(id);
+      await folder.read(name, (row) => table.load(row));
     }
+  }
+
+  /** By the names of their files, in the order in which they are saved. */
+  *#tables(): Generator<readonly [name: string, table: SavedTable]> {
+    const { sides, signIns, seen } = this.#parts;
+    // First: a crash in between loses reports of the last minute, and counts none twice.
+    yield ['position', this.position];
+    for (const side of SIDES) {
+      const { applications, counts } = sides[side];
+      yield [`${side}-applications`, applications];
+      for (const period of counts.periods()) yield [`${side}-${idOf(period)}`, period];
+    }
+    yield ['sign-ins', signIns];
+    // Last, so that a flag whose counts are saved has been seen there too.
+    yield ['seen', seen];
   }
 
   /** Resolves when the save that is under way has ended. */
@@ -117,17 +150,21 @@ export class UsageFiles {
 
   async #save(): Promise<void> {
     const { now, hasRoom, onFault, folder } = this.#options;
-    const { signIns, seen } = this.#parts;
     this.#savedAtMs = now();
     if (!hasRoom()) return this.changed();
+    for (const { applications, counts } of Object.values(this.#parts.sides)) {
+      applications.advance(now());
+      counts.advance(now());
+    }
     const writtenBefore = folder.writtenBytes;
+    const tables = new Map(this.#tables());
     try {
-      // First: a crash in between loses reports of the last minute, and counts none twice.
-      await this.#savePosition();
-      for (const side of SIDES) await this.#saveSide(side);
-      await this.#saveRows(SIGN_INS_FILE, signIns);
-      // Last, so that a flag whose counts are saved has been seen there too.
-      await this.#saveRows(SEEN_FILE, seen);
+      for (const [name, table] of tables) await this.#saveTable(name, table);
+      for (const name of this.#names) {
+        if (tables.has(name)) continue;
+        await folder.remove(name);
+        this.#names.delete(name);
+      }
     } catch (error) {
       onFault(error);
       this.changed();
@@ -138,69 +175,13 @@ export class UsageFiles {
       this.#pauseMs = Math.max(SAVE_INTERVAL_MS, Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND));
   }
 
-  async #savePosition(): Promise<void> {
-    const { position } = this;
-    if (position === this.#savedPosition) return;
-    await this.#options.folder.write(POSITION_FILE, [[position]]);
-    this.#savedPosition = position;
-  }
-
   /** Saves the rows in a file of their own, if they changed; again later where that fails. */
-  async #saveRows(name: string, source: SavedTable): Promise<void> {
-    if (!source.takeChanged()) return;
-    await this.#options.folder.write(name, source.rows()).catch((error: unknown) => {
-      source.saveAgain();
+  async #saveTable(name: string, table: SavedTable): Promise<void> {
+    if (!table.takeChanged()) return;
+    this.#names.add(name);
+    await this.#options.folder.write(name, table.rows()).catch((error: unknown) => {
+      table.saveAgain();
       throw error;
     });
   }
-
-  async #saveSide(side: Side): Promise<void> {
-    const { folder, now } = this.#options;
-    const { applications, counts } = this.#parts.sides[side];
-    applications.advance(now());
-    await this.#saveRows(`${side}-applications`, applications);
-    counts.advance(now());
-    const changes = counts.takeChanges();
-    try {
-      for (const id of changes.changed) await folder.write(periodName(side, id), counts.rows(id));
-      const written = new Set(changes.changed.map((id) => periodName(side, id)));
-      for (const id of changes.removed) {
-        const name = periodName(side, id);
-        if (!written.has(name)) await folder.remove(name);
-      }
-    } catch (error) {
-      counts.saveAgain(changes);
-      throw error;
-    }
-  }
-}
-
-/** The kind of the rows of a file. */
-export type UsageSource =
-  | { readonly kind: 'seen' }
-  | { readonly kind: 'sign-ins' }
-  | { readonly kind: 'applications'; readonly side: Side }
-  | { readonly kind: 'period'; readonly side: Side; readonly period: PeriodId };
-
-const FILE_PATTERN = /^(backend|frontend)-(?:(applications)|(hour|day)-([0-9]{1,15}))$/;
-
-/** By the start in milliseconds since 1970. */
-function periodName(side: Side, { kind, startMs }: PeriodId): string {
-  return `${side}-${kind}-${startMs}`;
-}
-
-/** Returns what a file of this name holds; null for a file of another program. */
-function sourceOf(name: string): UsageSource | null {
-  if (name === SEEN_FILE) return { kind: 'seen' };
-  if (name === SIGN_INS_FILE) return { kind: 'sign-ins' };
-  const [, side, applications, kind, start] = FILE_PATTERN.exec(name) ?? [];
-  if (side === undefined) return null;
-  const found = side as Side;
-  if (applications !== undefined) return { kind: 'applications', side: found };
-  return { kind: 'period', side: found, period: { kind: kind as PeriodId['kind'], startMs: Number(start) } };
-}
-
-function isFolded({ side, period }: UsageSource & { kind: 'period' }, names: ReadonlySet<string>): boolean {
-  const day: PeriodId = { kind: 'day', startMs: floorTo(period.startMs, DAY_MS) };
-  return period.kind === 'hour' && names.has(periodName(side, day));
 }

@@ -3,9 +3,10 @@
  * folded into the days that they belong to, and days are dropped after 90. At the bound, the oldest period goes first; what would not
  * even fit into the newest one is not counted, and `droppedCount` says how often that happened.
  *
- * Time comes in as an argument. Periods know whether they changed since they were saved (`takeChanges`).
+ * Time comes in as an argument.
  */
 import { type FlagCounts, VARIANT_NAME_LENGTH_MAX, VARIANTS_PER_COUNT_MAX } from './reports.ts';
+import { SavedTable } from './saved-table.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -60,25 +61,45 @@ export type CountRow = readonly [
   ...variants: readonly (string | number)[],
 ];
 
-interface Period extends PeriodId {
-  /** By flag, then by application and environment. */
-  readonly flags: Map<string, Map<string, Count>>;
-  bytes: number;
-  isSaved: boolean;
-}
+type TakeCounts = (period: Period, who: Evaluating, counts: FlagCounts) => void;
 
-/** Periods to write and to delete so that the files are as the table. */
-export interface PeriodChanges {
-  readonly changed: readonly PeriodId[];
-  readonly removed: readonly PeriodId[];
+/** The counts of an hour or a day. */
+class Period extends SavedTable<CountRow> implements PeriodId {
+  readonly kind: PeriodId['kind'];
+  readonly startMs: number;
+  /** By flag, then by application and environment. */
+  readonly flags = new Map<string, Map<string, Count>>();
+  readonly #take: TakeCounts;
+  bytes = 0;
+
+  constructor({ kind, startMs }: PeriodId, take: TakeCounts) {
+    super();
+    this.kind = kind;
+    this.startMs = startMs;
+    this.#take = take;
+  }
+
+  *rows(): Generator<CountRow> {
+    for (const [flag, counts] of this.flags) {
+      for (const { appName, environment, yes, no, variants } of counts.values()) {
+        yield [flag, appName, environment, yes, no, ...[...(variants ?? NO_VARIANTS)].flat()];
+      }
+    }
+  }
+
+  load([flag, appName, environment, yes, no, ...rest]: CountRow): void {
+    const wasSaved = this.isSaved;
+    const variants = new Map<string, number>();
+    for (let at = 0; at + 1 < rest.length; at += 2) variants.set(String(rest[at]), Number(rest[at + 1]));
+    this.#take(this, { appName, environment }, { flag, yes, no, variants });
+    this.isSaved = wasSaved;
+  }
 }
 
 export class UsageTable {
   readonly #bytesMax: number;
-  /** By start; the days end where the hours begin. */
-  readonly #hours = new Map<number, Period>();
-  readonly #days = new Map<number, Period>();
-  #removed: PeriodId[] = [];
+  /** By kind and start; the days end where the hours begin. */
+  readonly #periods = new Map<string, Period>();
   #bytes = 0;
   #droppedCount = 0;
 
@@ -100,14 +121,13 @@ export class UsageTable {
   add(who: Evaluating, startMs: number, counts: readonly FlagCounts[], nowMs: number): void {
     if (counts.length === 0) return;
     const isPlausible = startMs <= nowMs && startMs > nowMs - LATE_MAX_MS;
-    const period = this.#period({ kind: 'hour', startMs: floorTo(isPlausible ? startMs : nowMs, HOUR_MS) });
-    const key = keyOf(who);
-    for (const counted of counts) this.#count(period, key, who, counted);
+    const period = this.period({ kind: 'hour', startMs: floorTo(isPlausible ? startMs : nowMs, HOUR_MS) });
+    for (const counted of counts) this.#count(period, who, counted);
   }
 
   /** Counts of the periods that begin at `sinceMs` or later, the newest first. */
   *countsOf(flag: string, kind: PeriodId['kind'], sinceMs: number): Generator<PeriodCount> {
-    for (const period of byStart(kind === 'hour' ? this.#hours : this.#days).toReversed()) {
+    for (const period of this.#of(kind).toReversed()) {
       if (period.startMs < sinceMs) return;
       for (const count of period.flags.get(flag)?.values() ?? []) yield { startMs: period.startMs, ...count };
     }
@@ -116,7 +136,10 @@ export class UsageTable {
   /** Adds the counts of the hour that began at `startMs` to the sums, which are by environment. */
   addHour(flag: string, startMs: number, sums: Map<string, { yes: number; no: number }>): void {
     let summed = 0;
-    for (const { environment, yes, no } of this.#hours.get(startMs)?.flags.get(flag)?.values() ?? []) {
+    for (const { environment, yes, no } of this.#periods
+      .get(idOf({ kind: 'hour', startMs }))
+      ?.flags.get(flag)
+      ?.values() ?? []) {
       const sum = sums.get(environment);
       if (sum === undefined) sums.set(environment, { yes, no });
       else {
@@ -130,7 +153,7 @@ export class UsageTable {
 
   /** Steps through all counts: the name of a flag that the application evaluated, or null. A name may come again. */
   *flagsOf(appName: string): Generator<string | null> {
-    for (const { flags } of this.#periods()) {
+    for (const { flags } of this.periods()) {
       for (const [flag, counts] of flags) {
         for (const count of counts.values()) yield count.appName === appName ? flag : null;
       }
@@ -139,73 +162,46 @@ export class UsageTable {
 
   /** Folds what is old into days, and drops days that are too old. */
   advance(nowMs: number): void {
-    for (const { startMs, flags } of byStart(this.#hours)) {
-      const day = floorTo(startMs, DAY_MS);
+    for (const hour of this.#of('hour')) {
+      const day = floorTo(hour.startMs, DAY_MS);
       if (day + DAY_MS > nowMs - HOURS_KEPT_MS) break;
-      const into = this.#period({ kind: 'day', startMs: day });
-      for (const [flag, counts] of flags) {
-        for (const [key, count] of counts) {
-          this.#count(into, key, count, { flag, ...count, variants: count.variants ?? NO_VARIANTS });
-        }
-      }
-      this.#drop(this.#hours, startMs);
+      const into = this.period({ kind: 'day', startMs: day });
+      for (const [flag, counts] of hour.flags)
+        for (const count of counts.values())
+          this.#count(into, count, { flag, ...count, variants: count.variants ?? NO_VARIANTS });
+      this.#drop(hour);
     }
-    for (const { startMs } of byStart(this.#days)) {
-      if (startMs + DAY_MS <= nowMs - DAYS_KEPT_MS) this.#drop(this.#days, startMs);
-    }
+    for (const day of this.#of('day')) if (day.startMs + DAY_MS <= nowMs - DAYS_KEPT_MS) this.#drop(day);
   }
 
-  /** Returns the changes since the last call; the caller saves them now, or calls `saveAgain`. */
-  takeChanges(): PeriodChanges {
-    const changed: PeriodId[] = [];
-    for (const period of this.#periods()) {
-      if (period.isSaved) continue;
-      changed.push({ kind: period.kind, startMs: period.startMs });
-      period.isSaved = true;
+  /** The oldest first. */
+  *periods(): Generator<Period> {
+    yield* this.#of('day');
+    yield* this.#of('hour');
+  }
+
+  /** Made where it is not there. */
+  period(id: PeriodId): Period {
+    const key = idOf(id);
+    let period = this.#periods.get(key);
+    if (period === undefined) {
+      period = new Period(id, (...counted) => this.#count(...counted));
+      this.#periods.set(key, period);
     }
-    const removed = this.#removed;
-    this.#removed = [];
-    return { changed, removed };
+    return period;
   }
 
-  /** Takes back changes that could not be saved. */
-  saveAgain({ changed, removed }: PeriodChanges): void {
-    for (const id of changed) {
-      const period = this.#mapOf(id).get(id.startMs);
-      if (period !== undefined) period.isSaved = false;
-    }
-    this.#removed.push(...removed);
-  }
-
-  *rows(id: PeriodId): Generator<CountRow> {
-    for (const [flag, counts] of this.#mapOf(id).get(id.startMs)?.flags ?? []) {
-      for (const { appName, environment, yes, no, variants } of counts.values()) {
-        yield [flag, appName, environment, yes, no, ...[...(variants ?? NO_VARIANTS)].flat()];
-      }
-    }
-  }
-
-  /** Puts back a row that was saved. */
-  load(id: PeriodId, [flag, appName, environment, yes, no, ...rest]: CountRow): void {
-    const period = this.#period(id);
-    const wasSaved = period.isSaved || period.flags.size === 0;
-    const variants = new Map<string, number>();
-    for (let at = 0; at + 1 < rest.length; at += 2) variants.set(String(rest[at]), Number(rest[at + 1]));
-    const who = { appName, environment };
-    this.#count(period, keyOf(who), who, { flag, yes, no, variants });
-    period.isSaved = wasSaved;
-  }
-
-  #count(period: Period, key: string, who: Evaluating, { flag, yes, no, variants }: FlagCounts): void {
-    const count = this.#counterOf(period, key, who, flag);
+  #count(period: Period, who: Evaluating, { flag, yes, no, variants }: FlagCounts): void {
+    const count = this.#counterOf(period, who, flag);
     if (count === null) return;
-    period.isSaved = false;
+    period.saveAgain();
     count.yes = sum(count.yes, yes);
     count.no = sum(count.no, no);
     for (const [variant, number] of variants) this.#countVariant(period, count, variant, number);
   }
 
-  #counterOf(period: Period, key: string, who: Evaluating, flag: string): Count | null {
+  #counterOf(period: Period, who: Evaluating, flag: string): Count | null {
+    const key = keyOf(who);
     const known = period.flags.get(flag)?.get(key);
     if (known !== undefined) return known;
     const bytes = COUNT_BYTES + (period.flags.has(flag) ? 0 : FLAG_BYTES);
@@ -234,44 +230,27 @@ export class UsageTable {
   /** Drops periods that are older than `period`, the oldest first. False when that does not suffice. */
   #makeRoom(period: Period, bytes: number): boolean {
     while (this.#bytes + bytes > this.#bytesMax) {
-      const oldest = this.#periods().next().value;
+      const oldest = this.periods().next().value;
       if (oldest === undefined || oldest === period) {
         this.#droppedCount += 1;
         return false;
       }
-      this.#drop(this.#mapOf(oldest), oldest.startMs);
+      this.#drop(oldest);
     }
     this.#bytes += bytes;
     period.bytes += bytes;
     return true;
   }
 
-  #period(id: PeriodId): Period {
-    const periods = this.#mapOf(id);
-    let period = periods.get(id.startMs);
-    if (period === undefined) {
-      period = { ...id, flags: new Map(), bytes: 0, isSaved: true };
-      periods.set(id.startMs, period);
-    }
-    return period;
+  #drop(period: Period): void {
+    if (this.#periods.delete(idOf(period))) this.#bytes -= period.bytes;
   }
 
-  #drop(periods: Map<number, Period>, startMs: number): void {
-    const period = periods.get(startMs);
-    if (period === undefined) return;
-    periods.delete(startMs);
-    this.#bytes -= period.bytes;
-    this.#removed.push({ kind: period.kind, startMs });
-  }
-
-  #mapOf({ kind }: PeriodId): Map<number, Period> {
-    return kind === 'hour' ? this.#hours : this.#days;
-  }
-
-  /** The oldest first. */
-  *#periods(): Generator<Period> {
-    yield* byStart(this.#days);
-    yield* byStart(this.#hours);
+  /** By start. */
+  #of(kind: PeriodId['kind']): Period[] {
+    return [...this.#periods.values()]
+      .filter((period) => period.kind === kind)
+      .sort((a, b) => a.startMs - b.startMs);
   }
 }
 
@@ -287,9 +266,8 @@ function sum(a: number, b: number): number {
   return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }
 
-function byStart(periods: ReadonlyMap<number, Period>): Period[] {
-  return [...periods.values()].sort((a, b) => a.startMs - b.startMs);
-}
+/** As the name of its file says it. */
+export const idOf = ({ kind, startMs }: PeriodId): string => `${kind}-${startMs}`;
 
 export function floorTo(timeMs: number, stepMs: number): number {
   return Math.floor(timeMs / stepMs) * stepMs;

@@ -12,13 +12,13 @@ import type { FlagsUse, HourCounts, UsageView } from '../../actors/usage-view.ts
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
-import { type ApplicationDetails, type ApplicationRow, Applications } from './applications.ts';
-import { LastSeen, type SeenRow } from './last-seen.ts';
+import { type ApplicationDetails, Applications } from './applications.ts';
+import { LastSeen } from './last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from './reports.ts';
 import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
-import { type SignInRow, UserSignIns } from './sign-ins.ts';
-import { type SideUsage, UsageFiles, type UsageFilesOptions, type UsageSource } from './usage-files.ts';
-import { type CountRow, floorTo, HOUR_MS, UsageTable } from './usage-table.ts';
+import { UserSignIns } from './sign-ins.ts';
+import { type SideUsage, UsageFiles, type UsageFilesOptions } from './usage-files.ts';
+import { floorTo, HOUR_MS, UsageTable } from './usage-table.ts';
 
 /** Bytes of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
@@ -54,7 +54,7 @@ export class Usage implements UsageView {
   readonly #files: UsageFiles;
   readonly #seen: LastSeen;
   readonly seen: FlagsUse & Pick<LastSeen, 'token'>;
-  readonly #signIns = new UserSignIns();
+  readonly #signIns: UserSignIns;
   readonly #sides: Readonly<Record<Side, SideUsage>>;
   #unsubscribe: (() => void) | null = null;
   /** Tokens used since they were shared last. */
@@ -67,7 +67,14 @@ export class Usage implements UsageView {
       applications: new Applications({ bytesMax: APPLICATIONS_BYTES_MAX }),
     });
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
-    this.#seen = new LastSeen({ now: options.now, hour: (flag) => this.#hour(flag) });
+    // What was deleted while the folder was elsewhere, or right before a crash, does not come back.
+    this.#signIns = new UserSignIns((userId) => options.world.directory.users.has(userId));
+    this.#seen = new LastSeen({
+      now: options.now,
+      hour: (flag) => this.#hour(flag),
+      isFlag: (name) => options.world.directory.flagProjects.has(name),
+      isToken: (digest) => this.#isToken(digest),
+    });
     this.seen = this.#seen;
     this.#files = new UsageFiles(options, { sides: this.#sides, signIns: this.#signIns, seen: this.#seen });
   }
@@ -88,15 +95,15 @@ export class Usage implements UsageView {
   async open(): Promise<void> {
     assert(this.#unsubscribe === null, 'usage hears of each deletion once');
     const { feed, onFault } = this.#options;
-    await this.#files.read((source, row) => this.#load(source, row)).catch(onFault);
+    await this.#files.read().catch(onFault);
     this.#unsubscribe = feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#forget(event as DomainEvent);
     });
-    this.#shared?.follow(this.#files.position, async (position, notes) => {
+    this.#shared?.follow(this.#files.position.value, async (position, notes) => {
       // What is being saved must not grow meanwhile: its position is saved already.
       await this.#files.saved;
       for (const note of notes) this.#takeGuarded(note);
-      this.#files.position = position;
+      this.#files.position.move(position);
       this.#files.changed();
     });
   }
@@ -252,29 +259,7 @@ export class Usage implements UsageView {
   #forgetFormerTokens(): void {
     const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
     const count = apiTokens.size + personalTokens.size + sessions.size;
-    this.#seen.keepTokens(count, (digest) => this.#isToken(digest));
-  }
-
-  /** Rows have a checksum, so that they are as they were written. */
-  #load(source: UsageSource, row: readonly unknown[]): void {
-    if (source.kind === 'seen') {
-      const seen = row as unknown as SeenRow;
-      if (this.#exists(seen)) this.#seen.load(seen);
-      return;
-    }
-    if (source.kind === 'sign-ins') {
-      const signIns = row as unknown as SignInRow;
-      if (this.#options.world.directory.users.has(signIns[0])) this.#signIns.load(signIns);
-      return;
-    }
-    const { counts, applications } = this.#sides[source.side];
-    if (source.kind === 'applications') applications.load(row as unknown as ApplicationRow);
-    else counts.load(source.period, row as unknown as CountRow);
-  }
-
-  /** False for what was deleted while the folder was elsewhere or right before a crash, so that it does not come back. */
-  #exists([name, environment]: SeenRow): boolean {
-    return environment === null ? this.#isToken(name) : this.#options.world.directory.flagProjects.has(name);
+    this.#seen.keepTokens(count);
   }
 
   #isToken(digest: string): boolean {

@@ -73,8 +73,8 @@ describe('an edge whose upstream is away', () => {
     const stub = await upstream(['a']);
     const killed = await open();
     await killed.edge.saveCopy();
-    const before = readFileSync(join(folder, 'edge-copy'));
-    writeFileSync(join(folder, 'edge-copy.tmp'), before.subarray(0, 100));
+    const before = readFileSync(join(folder, 'copy.edge'));
+    writeFileSync(join(folder, 'copy.edge.tmp'), before.subarray(0, 100));
     await stub.close();
     const edge = await open();
     assert.deepEqual(await names(edge), ['a']);
@@ -87,7 +87,7 @@ describe('an edge whose upstream is away', () => {
     const first = await open();
     await first.stop();
     await stub.close();
-    const file = join(folder, 'edge-copy');
+    const file = join(folder, 'copy.edge');
     const bytes = readFileSync(file);
     bytes[bytes.length - 9]! ^= 1;
     writeFileSync(file, bytes);

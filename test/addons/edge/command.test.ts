@@ -90,7 +90,7 @@ describe('the command flagstaff edge', () => {
     const document = (await read(first.origin)).body;
     await until(() => {
       try {
-        return execFileSync('grep', ['-c', '"a', join(folder, 'edge-copy')]).length > 0;
+        return execFileSync('grep', ['-c', '"a', join(folder, 'copy.edge')]).length > 0;
       } catch {
         return false;
       }

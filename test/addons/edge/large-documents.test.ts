@@ -1,14 +1,12 @@
 /** Documents of many megabytes: an edge reads, takes and copies them in turns, and shows each at one moment. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import * as v from 'valibot';
-import { setTurnMs } from '../../../src/actors/turn.ts';
-import { CheckedFile } from '../../../src/addons/edge/checked-file.ts';
+import { recordsIn } from '../../../src/addons/edge/copy.ts';
 import { Mirror } from '../../../src/addons/edge/mirror.ts';
 import { readDocument, readEvents } from '../../../src/addons/edge/upstream-document.ts';
+import { RowFiles } from '../../../src/addons/usage/row-files.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { temporaryFolder } from '../../support/server.ts';
 import { flag } from './edges.ts';
 
@@ -112,40 +110,37 @@ describe('a large copy on disk', () => {
   before(() => {
     folder = temporaryFolder();
   });
-  after(() => {
-    setTurnMs();
-  });
 
-  it('is written and read in turns, a record a line', async () => {
-    const path = join(folder, 'copy');
+  const filesIn = (onDamaged: (problem: string) => void) =>
+    new RowFiles({
+      ...{ fs: realFileSystem, folder, suffix: '.edge' },
+      onDamaged: ({ problem }) => onDamaged(problem),
+    });
+
+  it('is written and read in turns, a record a row', async () => {
     const records = [{ kind: 'head', text: '"\\\u2028\n' }, ...flags];
-    const lines = records.map((one) => JSON.stringify(one));
-    const file = new CheckedFile(path, v.looseObject({}));
-    // Each step is a turn of its own.
-    setTurnMs(0);
-    const written = await roundsOf(() => file.write(() => lines));
-    const text = readFileSync(path, 'utf8');
-    assert.deepEqual(text.split('\n').slice(1), [...lines, '']);
-    assert.ok(
-      written.rounds >= text.length / ROUND_BYTES,
-      `${written.rounds} rounds of ${text.length} bytes`,
+    const files = filesIn(assert.fail);
+    const written = await roundsOf(() =>
+      files.write(
+        'copy',
+        records.map((one) => [JSON.stringify(one)]),
+      ),
     );
-    const read = await roundsOf(() => file.read((problem) => assert.fail(problem)));
-    assert.ok(read.rounds >= records.length, 'each record is a step');
+    const bytes = files.writtenBytes;
+    assert.ok(written.rounds >= bytes / ROUND_BYTES, `${written.rounds} rounds of ${bytes} bytes`);
+    const read = await roundsOf(() => recordsIn(files, 'copy', v.looseObject({})));
+    assert.ok(read.rounds >= bytes / ROUND_BYTES, `${read.rounds} rounds of ${bytes} bytes`);
     assert.deepEqual(read.value, records);
-    setTurnMs();
   });
 
-  it('is set aside where its last line is cut, though the checksum is right, or where a record is something else', async () => {
-    for (const [at, content] of ['{"kind":"head"}\n{"ki', '{}\n{"kind":1}\n'].entries()) {
-      const path = join(folder, `other-${at}`);
-      const checksum = createHash('sha256').update(content).digest('hex');
-      writeFileSync(path, `flagstaff-edge 1 ${checksum}\n${content}`);
+  it('is set aside where a record is something else, though each checksum is right', async () => {
+    for (const [at, text] of ['{"ki', '{"kind":1}'].entries()) {
       const problems: string[] = [];
-      const file = new CheckedFile(path, v.object({ kind: v.optional(v.string()) }));
-      assert.equal(await file.read((problem) => void problems.push(problem)), null);
-      assert.match(problems.join(), /^record 2 /);
-      assert.equal(existsSync(path), false);
+      const files = filesIn((problem) => void problems.push(problem));
+      await files.write(`other-${at}`, [['{}'], [text]]);
+      assert.equal(await recordsIn(files, `other-${at}`, v.object({ kind: v.optional(v.string()) })), null);
+      assert.match(problems.join(), /^record 2 |JSON/);
+      assert.deepEqual(await files.names(), ['copy']);
     }
   });
 });

@@ -168,7 +168,7 @@ describe('reports to an edge', () => {
     const second = await startEdge(options);
     await second.edge.sendReports();
     assert.deepEqual([countsOf(second.edge.reports).length, second.edge.reports.droppedCount], [2, 0]);
-    assert.match(readFileSync(join(folder, 'edge-reports'), 'utf8'), /"featureName":"b"/);
+    assert.match(readFileSync(join(folder, 'reports.edge'), 'utf8'), /"featureName":"b"/);
     await second.stop();
     await silent.close();
   });
@@ -263,7 +263,7 @@ describe('reports to an edge', () => {
     await upstream.close();
     await report(edge, { a: yes(1) });
     await edge.edge.sendReports();
-    const file = join(folder, 'edge-reports');
+    const file = join(folder, 'reports.edge');
     const { ino } = statSync(file);
     assert.match(readFileSync(file, 'utf8'), /"featureName":"a"/);
     await report(edge, { b: yes(1) });

@@ -93,7 +93,7 @@ describe('a row that no application has', () => {
   });
 });
 
-const UNCOUNTED = { now: () => NOW_MS, hour: () => new Map() };
+const UNCOUNTED = { now: () => NOW_MS, hour: () => new Map(), isFlag: () => true, isToken: () => true };
 
 describe('times of use', () => {
   it('move in steps of a minute, and each step makes another object', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { RowFiles } from '../../../src/addons/usage/row-files.ts';
 import { Usage } from '../../../src/addons/usage/usage.ts';
-import { UsageFolder } from '../../../src/addons/usage/usage-folder.ts';
 import { emptyWorld } from '../../../src/domain/state/world.ts';
 import { changedBytes } from '../../faults/sealed-changes.ts';
 import { FOLDER } from '../../support/engine.ts';
@@ -29,7 +29,7 @@ function usageOn(disk: MemoryFileSystem, onFault: (error: unknown) => void): Usa
   return new Usage({
     world: emptyWorld(),
     feed: { subscribe: () => () => undefined },
-    folder: new UsageFolder({ fs: disk, folder: USAGE, onDamaged: () => undefined }),
+    folder: new RowFiles({ fs: disk, folder: USAGE, suffix: '.usage', onDamaged: () => undefined }),
     now: () => NOW,
     hasRoom: () => true,
     onFault,

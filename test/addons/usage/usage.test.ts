@@ -1,9 +1,9 @@
 /** Reports of applications on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { RowFiles } from '../../../src/addons/usage/row-files.ts';
 import { Usage } from '../../../src/addons/usage/usage.ts';
 import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../../src/addons/usage/usage-files.ts';
-import { UsageFolder } from '../../../src/addons/usage/usage-folder.ts';
 import { directoryIn } from '../../../src/domain/state/world.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { TestWorld } from '../../support/test-world.ts';
@@ -37,9 +37,8 @@ class Bench {
     return new Usage({
       world: this.state.world,
       feed: { subscribe: () => () => undefined },
-      folder: new UsageFolder({
-        fs: this.fs,
-        folder: FOLDER,
+      folder: new RowFiles({
+        ...{ fs: this.fs, folder: FOLDER, suffix: '.usage' },
         onDamaged: ({ file }) => this.damaged.push(file),
       }),
       now: () => this.nowMs,

@@ -1,63 +1,90 @@
 /**
- * The folder of reports of applications, one file for each kind. A damaged file is set aside, and its rows before
- * the damage count.
+ * Files of rows in a folder, beside the journal and never in it. A file is replaced as a whole, so that there is always the old one or
+ * the new one. Rows are MessagePack.
+ *
+ *   8 bytes   FLUSAGE1
+ *   blocks    4 bytes length of the payload, 4 bytes its CRC-32, the payload: an array of rows (all integers little-endian)
+ *   end       4 bytes zero, 4 bytes the number of rows
+ *
+ * The rows before the first damaged byte can be read. A damaged file is set aside.
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { guard, pack, unpack } from '../../persistence/codec/message-pack.ts';
 import { setAside, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, type OpenFile, withFile } from '../../persistence/disk/file-system.ts';
-import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { replaceFile } from '../../persistence/disk/write-fully.ts';
 
-export const USAGE_SUFFIX = '.usage';
-
-export interface UsageFolderOptions {
+export interface RowFilesOptions {
   readonly fs: FileSystem;
   readonly folder: string;
+  /** With which the names of its files end. */
+  readonly suffix: string;
   /** Told of a file that was set aside. */
   onDamaged(details: { readonly file: string; readonly problem: string }): void;
 }
 
-export class UsageFolder {
-  readonly #options: UsageFolderOptions;
+export class RowFiles {
+  readonly #options: RowFilesOptions;
+  #writing: Promise<void> = Promise.resolve();
   /** Bytes written by this process. */
   writtenBytes = 0;
 
-  constructor(options: UsageFolderOptions) {
+  constructor(options: RowFilesOptions) {
     this.#options = options;
   }
 
   /** The names of the files, without their suffix; none when the folder does not exist. Removes unfinished ones. */
   async names(): Promise<readonly string[]> {
-    const { fs, folder } = this.#options;
+    const { fs, folder, suffix } = this.#options;
     if (!(await fs.exists(folder))) return [];
     const names = await fs.list(folder);
-    for (const name of names) if (name.endsWith(TEMPORARY_SUFFIX)) await fs.remove(join(folder, name));
-    return names
-      .filter((name) => name.endsWith(USAGE_SUFFIX))
-      .map((name) => name.slice(0, -USAGE_SUFFIX.length));
+    for (const name of names)
+      if (name.endsWith(`${suffix}${TEMPORARY_SUFFIX}`)) await fs.remove(join(folder, name));
+    return names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length));
   }
 
-  /** Never fails for what the file holds, or for a disk that cannot read it. */
-  async read(name: string, take: (row: readonly unknown[]) => void): Promise<void> {
+  /** Whether the file is there and whole. Never fails for what it holds, or for a disk that cannot read it. */
+  async read(name: string, take: (row: readonly unknown[]) => void): Promise<boolean> {
     const { fs, onDamaged } = this.#options;
     const path = this.#pathOf(name);
     let problem: string | null;
     try {
-      problem = await readUsageFile(fs, path, take);
+      problem = await problemIn(fs, path, take);
     } catch (error) {
+      if (isMissing(error)) return false;
       problem = error instanceof Error ? error.message : String(error);
     }
-    if (problem === null) return;
+    if (problem === null) return true;
     onDamaged({ file: path, problem });
     await setAside(fs, path);
+    return false;
   }
 
-  /** Replaces the file, on disk when it returns. */
-  async write(name: string, rows: Iterable<readonly unknown[]>): Promise<void> {
+  /** Replaces the file, on disk when it resolves. Each write waits for the one before, and goes through its rows only then. */
+  write(name: string, rows: Iterable<readonly unknown[]>): Promise<void> {
+    const written = this.#writing.then(() => this.#write(this.#pathOf(name), rows));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(path: string, rows: Iterable<readonly unknown[]>): Promise<void> {
     const { fs, folder } = this.#options;
     await fs.makeFolder(folder);
-    this.writtenBytes += await writeUsageFile(fs, this.#pathOf(name), rows);
+    try {
+      await replaceFile(fs, path, this.#piecesOf(rows), { durable: true });
+    } catch (error) {
+      // On a full disk, what failed would take what the journal needs.
+      await fs.remove(`${path}${TEMPORARY_SUFFIX}`).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  *#piecesOf(rows: Iterable<readonly unknown[]>): Generator<Buffer> {
+    for (const piece of piecesOf(rows)) {
+      this.writtenBytes += piece.length;
+      yield piece;
+    }
   }
 
   async remove(name: string): Promise<void> {
@@ -69,18 +96,9 @@ export class UsageFolder {
   }
 
   #pathOf(name: string): string {
-    return join(this.#options.folder, `${name}${USAGE_SUFFIX}`);
+    return join(this.#options.folder, `${name}${this.#options.suffix}`);
   }
 }
-
-// Files of rows, beside the journal and never in it. A file is replaced as a whole, so that there is always
-// the old one or the new one. Rows are MessagePack.
-//
-//   8 bytes   FLUSAGE1
-//   blocks    4 bytes length of the payload, 4 bytes its CRC-32, the payload: an array of rows (all integers little-endian)
-//   end       4 bytes zero, 4 bytes the number of rows
-//
-// The rows before the first damaged byte can be read: damaged counts are no reason to refuse a start.
 
 const MAGIC = Buffer.from('FLUSAGE1');
 const HEAD_BYTES = 8;
@@ -94,48 +112,17 @@ const BLOCK_BYTES_MAX = 64 * 1024 * 1024;
 /** An array is written once its rows may take so much, however few they are. */
 const BLOCK_TEXT_MAX = 64 * 1024;
 
-/** On disk when it returns. */
-async function writeUsageFile(
-  fs: FileSystem,
-  path: string,
-  rows: Iterable<readonly unknown[]>,
-): Promise<number> {
-  const temporary = `${path}${TEMPORARY_SUFFIX}`;
-  if (await fs.exists(temporary)) await fs.remove(temporary);
-  let bytes: number;
-  try {
-    const file = await fs.open(temporary, 'create');
-    try {
-      bytes = await writeRows(file, rows);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await fs.rename(temporary, path);
-    return bytes;
-  } catch (error) {
-    // On a full disk, what failed would take what the journal needs.
-    await fs.remove(temporary).catch(() => undefined);
-    throw error;
-  }
-}
-
-async function writeRows(file: OpenFile, rows: Iterable<readonly unknown[]>): Promise<number> {
-  await writeFully(file, MAGIC, 0);
-  let at = MAGIC.length;
+function* piecesOf(rows: Iterable<readonly unknown[]>): Generator<Buffer> {
+  yield MAGIC;
   let count = 0;
   for (const block of blocksOf(rows)) {
     const payload = pack(block);
     const verdict = guard(payload);
     if (verdict.problem !== null) throw new Error(`rows cannot be written: ${verdict.problem}`);
-    const bytes = Buffer.concat([head(payload.length, crc32(payload)), payload]);
-    await writeFully(file, bytes, at);
-    at += bytes.length;
+    yield Buffer.concat([head(payload.length, crc32(payload)), payload]);
     count += block.length;
   }
-  const end = head(0, count);
-  await writeFully(file, end, at);
-  return at + end.length;
+  yield head(0, count);
 }
 
 function* blocksOf(rows: Iterable<readonly unknown[]>): Generator<readonly unknown[]> {
@@ -166,7 +153,7 @@ function head(first: number, second: number): Buffer {
 }
 
 /** Gives `take` every row, and returns what is wrong with the file; null for a good one. */
-function readUsageFile(
+function problemIn(
   fs: FileSystem,
   path: string,
   take: (row: readonly unknown[]) => void,
