@@ -28,58 +28,33 @@ export class ArchiveDamageError extends Error {
 export const doesNotFollow = ({ name }: ArchivedSegment, id: number): ArchiveDamageError =>
   new ArchiveDamageError(`the archived file ${name} does not follow event ${id}`);
 
-const PIECE_BYTES = 1024 * 1024;
+const NO_HEADER = Buffer.alloc(FRAME_HEADER_BYTES);
 
 /** A segment file that grows in memory, frame by frame. */
 export class SegmentBuilder {
   readonly firstId: number;
-  readonly #previousChain: number;
-  readonly #pieces: Buffer[] = [];
-  /** The one that grows, and how much of it is used. */
-  #piece = Buffer.allocUnsafe(PIECE_BYTES);
-  #used = SEGMENT_HEADER_BYTES;
+  readonly #pieces: Buffer[];
   bytes = SEGMENT_HEADER_BYTES;
-  frames = 0;
   /** Checksum of the last frame. */
   chain: number;
 
   /** `chain`: of the frame before event `firstId`. */
   constructor(firstId: number, chain: number) {
     this.firstId = firstId;
-    this.#previousChain = chain;
     this.chain = chain;
+    this.#pieces = [encodeSegmentHeader({ firstId, chain })];
   }
 
   add({ payload, contentVersion, rules }: FrameBody): void {
-    const bytes = FRAME_HEADER_BYTES + payload.length;
-    // A buffer that doubles would be copied, which holds the event loop for longer than all the rest.
-    if (this.#used + bytes > this.#piece.length) {
-      this.#pieces.push(this.#piece.subarray(0, this.#used));
-      this.#piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, bytes));
-      this.#used = 0;
-    }
-    this.#piece.set(payload, this.#used + FRAME_HEADER_BYTES);
-    this.chain = sealFrame(this.#piece, this.#used, {
-      payloadBytes: payload.length,
-      previous: this.chain,
-      batchStart: this.bytes,
-      contentVersion,
-      rules,
-    });
-    this.#used += bytes;
-    this.bytes += bytes;
-    this.frames += 1;
-  }
-
-  /** The file, in pieces. Nothing may be added any more. */
-  pieces(): readonly Buffer[] {
-    const pieces = [...this.#pieces, this.#piece.subarray(0, this.#used)];
-    pieces[0]!.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
-    return pieces;
+    const bytes = Buffer.concat([NO_HEADER, payload]);
+    const links = { previous: this.chain, batchStart: this.bytes, contentVersion, rules };
+    this.chain = sealFrame(bytes, 0, { payloadBytes: payload.length, ...links });
+    this.#pieces.push(bytes);
+    this.bytes += bytes.length;
   }
 
   content(): Buffer {
-    return Buffer.concat(this.pieces());
+    return Buffer.concat(this.#pieces);
   }
 }
 
@@ -143,7 +118,7 @@ export function contentBehind(
     const { contentVersion, rules } = frame;
     builder.add({ payload: payloadOf(bytes, frame), contentVersion, rules });
   }
-  assert(builder.frames > 0, 'a segment that reaches further has frames behind the place');
+  assert(builder.bytes > SEGMENT_HEADER_BYTES, 'a segment that reaches further has frames behind the place');
   return builder.content();
 }
 

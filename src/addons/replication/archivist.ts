@@ -17,6 +17,7 @@ import { type FileSystem, isMissing, withFile } from '../../persistence/disk/fil
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
+import { recordBefore } from './alignment.ts';
 import {
   type ArchivedRun,
   type ArchiveIndex,
@@ -29,7 +30,12 @@ import {
 } from './archive-index.ts';
 import { ARCHIVE_FILE_BYTES, type ArchivedFile, type FileArchive } from './file-archive.ts';
 import { type ArchivePlace, JournalGatherer } from './journal-gatherer.ts';
+import type { NodeHistory } from './node-history.ts';
 import type { ArchiveView } from './node-view.ts';
+import type { NodeIdentity } from './record-format.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaClock, ReplicaLog, ReplicatedEngine } from './replica-options.ts';
+import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Between two looks at whether there is something to archive. */
 export const ARCHIVE_PAUSE_MS = 5_000;
@@ -45,28 +51,21 @@ export const SNAPSHOTS_ARCHIVED = 2;
 
 export interface ArchivistOptions {
   readonly fs: FileSystem;
-  readonly folder: DataFolder;
+  readonly files: DataFolder;
+  readonly log: ReplicatedLog;
   readonly archive: FileArchive;
-  /** This start of this node, as eight hexadecimal digits. */
-  readonly run: string;
+  readonly identity: NodeIdentity;
+  readonly history: NodeHistory;
+  readonly engine: Pick<ReplicatedEngine, 'durableId'>;
+  readonly replica: Pick<Replica, 'isLeading' | 'view'>;
+  readonly clock: Pick<ReplicaClock, 'timer'>;
+  readonly notes: Pick<ReplicaLog, 'warn'>;
   /** Archived events that the log keeps all the same, in bytes of archived files. */
-  readonly marginBytes: number;
+  readonly archiveMarginBytes: number;
   /** Whether retention removes journal, so that what it removed goes from the archive too. */
   readonly hasRetention: boolean;
   /** For tests. */
-  readonly fileBytes?: number;
-  /** The history of this node; null while it has no name. */
-  history(): string | null;
-  isLeading(): boolean;
-  /** The last event that is decided and on this disk. */
-  durableId(): number;
-  /** The first event that a node which was heard of lately may still need is the next one; infinite where none needs any. */
-  neededFrom(): number;
-  /** Has the log forget what a node with all events up to this one does not need. Resolves with its first position. */
-  forget(id: number): Promise<number>;
-  /** Calls `run` later, once; returns what cancels it. */
-  timer(delayMs: number, run: () => void): () => void;
-  warn(details: object, message: string): void;
+  readonly archiveFileBytes?: number;
 }
 
 export class Archivist {
@@ -88,7 +87,7 @@ export class Archivist {
 
   /** The archive as this node sees it while it leads; null otherwise. */
   get view(): ArchiveView | null {
-    return this.#options.isLeading() ? this.#view : null;
+    return this.#options.replica.isLeading ? this.#view : null;
   }
 
   start(): void {
@@ -103,21 +102,24 @@ export class Archivist {
 
   #schedule(delayMs: number): void {
     if (this.#isClosed) return;
-    this.#cancel = this.#options.timer(delayMs, () => {
+    this.#cancel = this.#options.clock.timer(delayMs, () => {
       void this.#work().then((isMore) => this.#schedule(isMore ? FILE_PAUSE_MS : ARCHIVE_PAUSE_MS));
     });
   }
 
   /** Whether there is more to do at once. */
   async #work(): Promise<boolean> {
-    const { isLeading, warn } = this.#options;
+    const { replica, notes } = this.#options;
     try {
-      if (isLeading()) return await this.step();
+      if (replica.isLeading) return await this.step();
     } catch (error) {
       const { message } = error as Error;
       if (!this.#isClosed && message !== this.#problem)
         // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
-        warn({ err: error }, 'The archive could not be kept up to date; the log keeps everything meanwhile');
+        notes.warn(
+          { err: error },
+          'The archive could not be kept up to date; the log keeps everything meanwhile',
+        );
       this.#tell(message);
     }
     this.#gatherer = null;
@@ -129,10 +131,10 @@ export class Archivist {
 
   /** One file, or what is to be deleted and forgotten. Resolves with whether there may be more at once. */
   async step(): Promise<boolean> {
-    const { archive, durableId, isLeading, neededFrom } = this.#options;
+    const { archive, engine, replica } = this.#options;
     const segments = await this.#ownSegments();
-    const snapshots = await listSnapshots(this.#options.fs, this.#options.folder.snapshots);
-    const seen = JSON.stringify([segments, snapshots.at(-1)?.id, durableId(), neededFrom()]);
+    const snapshots = await listSnapshots(this.#options.fs, this.#options.files.snapshots);
+    const seen = JSON.stringify([segments, snapshots.at(-1)?.id, engine.durableId, this.#neededFrom]);
     if (seen === this.#seen) return false;
     this.#looks += 1;
     if (this.#index === null || this.#looks % LOOKS_PER_LIST === 0)
@@ -140,7 +142,7 @@ export class Archivist {
     const index = this.#index;
     const run = firstRun(index);
     const [oldest] = segments;
-    if (oldest === undefined || !isLeading() || !(await this.#isOwn(index))) return false;
+    if (oldest === undefined || !replica.isLeading || !(await this.#isOwn(index))) return false;
     if (this.#options.hasRetention && (await this.#deleteDropped(index, run, oldest))) return true;
     const place = run === null ? await this.#beginning(oldest) : { id: run.lastId, chain: run.chain };
     if (place === null) return false;
@@ -148,9 +150,9 @@ export class Archivist {
     if (this.#gatherer === null)
       return this.#refuse(`the archive ends with event ${place.id} of another history than the journal`);
     await this.#forget(index, run);
-    const file = await this.#gatherer.next(durableId());
+    const file = await this.#gatherer.next(engine.durableId);
     if (file !== null) {
-      if (!isLeading()) return false;
+      if (!replica.isLeading) return false;
       this.#index = null;
       await archive.put(archivedSegmentName(file), file.content);
       return true;
@@ -163,7 +165,7 @@ export class Archivist {
 
   /** Whether the archive is of the history of this node. One that names none gets its name. */
   async #isOwn({ history }: ArchiveIndex): Promise<boolean> {
-    const own = this.#options.history();
+    const { id: own } = this.#options.history;
     if (own === null || history === own) return true;
     if (history !== null) return this.#refuse(`the archive belongs to another history, ${history}`);
     this.#index = null;
@@ -174,17 +176,17 @@ export class Archivist {
   #refuse(problem: string): false {
     if (this.#problem !== problem)
       // Operators: delete [the bucket](docs/cluster.md#the-archive)
-      this.#options.warn({}, `Nothing is archived and the log keeps everything: ${problem}`);
+      this.#options.notes.warn({}, `Nothing is archived and the log keeps everything: ${problem}`);
     this.#tell(problem);
     return false;
   }
 
   /** Also while the archive is behind the journal: under load it may be for long. */
   async #forget(index: ArchiveIndex, run: ArchivedRun | null): Promise<void> {
-    const { marginBytes, neededFrom, forget } = this.#options;
-    const forgottenId = run === null ? 0 : Math.min(forgettableId(run, marginBytes), neededFrom());
+    const { log, archiveMarginBytes } = this.#options;
+    const forgottenId = run === null ? 0 : Math.min(forgettableId(run, archiveMarginBytes), this.#neededFrom);
     if (forgottenId > this.#forgottenId || this.#firstPosition === 0) {
-      this.#firstPosition = await forget(forgottenId);
+      this.#firstPosition = await forget(log, forgottenId);
       this.#forgottenId = forgottenId;
     }
     this.#problem = null;
@@ -198,6 +200,11 @@ export class Archivist {
     };
   }
 
+  /** The first event that a node which was heard of lately may still need is the next one; infinite where none needs any. */
+  get #neededFrom(): number {
+    return Math.min(...this.#options.replica.view.peers.map(({ durableId }) => durableId));
+  }
+
   #tell(problem: string): void {
     this.#problem = problem;
     const nothing = { archivedFrom: 0, archivedId: 0, snapshotId: 0, forgottenId: 0, firstPosition: 0 };
@@ -205,7 +212,7 @@ export class Archivist {
   }
 
   get #journal(): JournalSource {
-    return { fs: this.#options.fs, folder: this.#options.folder.journal };
+    return { fs: this.#options.fs, folder: this.#options.files.journal };
   }
 
   /** First events of the segments whose frames can lie anywhere: those of release 0.1.0 cannot. */
@@ -219,7 +226,7 @@ export class Archivist {
   }
 
   #gathererAt(place: ArchivePlace): Promise<JournalGatherer | null> {
-    return JournalGatherer.at(this.#journal, this.#options.fileBytes ?? ARCHIVE_FILE_BYTES, place);
+    return JournalGatherer.at(this.#journal, this.#options.archiveFileBytes ?? ARCHIVE_FILE_BYTES, place);
   }
 
   /** Before the first event of the journal. */
@@ -246,18 +253,19 @@ export class Archivist {
 
   /** Whether it has put one: the newest, when the archive holds all events up to it. */
   async #putSnapshot({ snapshots }: ArchiveIndex, { lastId }: ArchivedRun): Promise<boolean> {
-    const { fs, folder, archive, run, isLeading, fileBytes: partBytes = ARCHIVE_FILE_BYTES } = this.#options;
-    const own = (await listSnapshots(fs, folder.snapshots)).findLast(({ id }) => id <= lastId);
+    const { fs, files, archive, identity, replica } = this.#options;
+    const { archiveFileBytes: partBytes = ARCHIVE_FILE_BYTES } = this.#options;
+    const own = (await listSnapshots(fs, files.snapshots)).findLast(({ id }) => id <= lastId);
     if (own === undefined || own.id <= (snapshots.at(-1)?.id ?? 0)) return false;
     this.#index = null;
     try {
       await withFile(fs, own.path, async (file) => {
         const size = await file.size();
         const parts = Math.ceil(size / partBytes);
-        for (let part = 1; part <= parts && isLeading(); part += 1) {
+        for (let part = 1; part <= parts && replica.isLeading; part += 1) {
           const bytes = Buffer.allocUnsafe(Math.min(partBytes, size - (part - 1) * partBytes));
           await file.read(bytes, 0, bytes.length, (part - 1) * partBytes);
-          await archive.put(snapshotPartName(own.id, run, part, parts), bytes);
+          await archive.put(snapshotPartName(own.id, identity.run, part, parts), bytes);
         }
       });
     } catch (error) {
@@ -277,4 +285,13 @@ export class Archivist {
     if (files.length > 0) this.#index = null;
     for (const { name } of files) await this.#options.archive.delete(name);
   }
+}
+
+/** Has the log forget what a node with all events up to this one does not need; its first position. */
+async function forget(log: ReplicatedLog, id: number): Promise<number> {
+  const extent = await log.extent();
+  const from = extent.last === 0 ? null : await recordBefore(log, extent, id);
+  if (from === null || from <= extent.first) return extent.first;
+  await log.purge(from);
+  return from;
 }

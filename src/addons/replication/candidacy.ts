@@ -3,11 +3,12 @@
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
+import type { Peer } from './announcement.ts';
 import type { Eligibility } from './eligibility.ts';
 import type { Follower } from './follower.ts';
 import type { LogWatch } from './log-watch.ts';
 import { encodeRecord } from './record-format.ts';
-import { CUT_OFF_MS, type ReplicaOptions } from './replica-options.ts';
+import { CUT_OFF_MS, type ReplicaClock, type ReplicaOptions } from './replica-options.ts';
 import type { Role } from './role.ts';
 
 /** How long a candidate waits for the log to say who won. */
@@ -23,21 +24,25 @@ const SILENCE_JITTER_MS = 1_000;
 /** A log that has not answered for so long would not take the record either: its servers may be choosing a leader. */
 const ANSWER_MS_MAX = 1_000;
 
-export interface CandidacyParts {
+/** The parts of a replica (replica.ts) that decide together who leads. */
+export interface ReplicaParts {
   readonly options: ReplicaOptions;
   readonly role: Role;
   readonly follower: Follower;
   readonly eligibility: Eligibility;
   readonly holdOff: LeaderHoldOff;
   readonly logWatch: LogWatch;
+  /** The other recently seen nodes. */
+  others(): readonly Peer[];
+  announce(handsOver: boolean): void;
 }
 
 export class Candidacy {
-  readonly #parts: CandidacyParts;
+  readonly #parts: ReplicaParts;
   #stoodAtMs = 0;
   #isReaching = false;
 
-  constructor(parts: CandidacyParts) {
+  constructor(parts: ReplicaParts) {
     this.#parts = parts;
   }
 
@@ -100,47 +105,42 @@ export class Candidacy {
   }
 }
 
-interface HoldOffClock {
-  /** Milliseconds, monotonic. */
-  monotonic(): number;
-  /** From 0 to 1. */
-  random(): number;
-}
-
 /**
  * How long a node waits for a leader before it stands itself: from the last word of one that leads, or may come to. The jitter keeps
  * nodes from standing at once.
  */
 export class LeaderHoldOff {
-  readonly #clock: HoldOffClock;
+  readonly #clock: Pick<ReplicaClock, 'monotonic' | 'random'>;
   #heardAtMs = 0;
   #patienceMs = 0;
 
-  constructor(clock: HoldOffClock) {
+  constructor(clock: Pick<ReplicaClock, 'monotonic' | 'random'>) {
     this.#clock = clock;
   }
 
   /** No node stands for leadership before the leader was silent for a while from now on. */
   waitForLeader(): void {
-    this.#heardAtMs = this.#clock.monotonic();
-    this.#patienceMs = SILENCE_MS + SILENCE_JITTER_MS * this.#clock.random();
+    this.#wait(SILENCE_MS, SILENCE_JITTER_MS);
   }
 
   /** For a log that was just begun: it never had a leader, so there is none to wait for. */
   waitForOthers(): void {
+    this.#wait(0, SILENCE_JITTER_MS);
+  }
+
+  /** The leader has said that it hands over, or its process is over. */
+  end(): void {
+    this.#wait(0, 0);
+  }
+
+  #wait(ms: number, jitterMs: number): void {
     this.#heardAtMs = this.#clock.monotonic();
-    this.#patienceMs = SILENCE_JITTER_MS * this.#clock.random();
+    this.#patienceMs = ms + jitterMs * this.#clock.random();
   }
 
   /** Whether a leader that works would have been heard of. */
   get isInDoubt(): boolean {
     return this.#clock.monotonic() - this.#heardAtMs > DOUBT_MS;
-  }
-
-  /** The leader has said that it hands over, or its process is over. */
-  end(): void {
-    this.#heardAtMs = this.#clock.monotonic();
-    this.#patienceMs = 0;
   }
 
   /** Whether nobody has led for long enough, and for so much longer. */

@@ -10,7 +10,7 @@ import { FencedError } from '../../persistence/journal/commit-log.ts';
 import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
 import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../persistence/journal/segment.ts';
 import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
-import { type Alignment, align, DisagreementError, meetHistory, recordBefore } from './alignment.ts';
+import { type Alignment, align, DisagreementError, meetHistory } from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
@@ -107,7 +107,9 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     onLeading: () => options.onLeading(store),
   });
   replica.start();
-  const archivist = archivistOf(options, store.engine, { replica, history });
+  const { archive } = options;
+  const parts = { files: dataFolder(folder), engine: store.engine, replica, history };
+  const archivist = archive === null ? null : new Archivist({ ...options, archive, ...parts });
   archivist?.start();
   return { store, replica, archivist };
 }
@@ -193,52 +195,6 @@ async function mend<S>(
     notes.warn({ err: error, file }, 'A file of the journal is damaged, and so is the archive');
     return false;
   }
-}
-
-function archivistOf<S>(
-  {
-    fs,
-    folder,
-    archive,
-    archiveMarginBytes,
-    hasRetention,
-    archiveFileBytes,
-    log,
-    identity,
-    clock,
-    notes,
-  }: ClusterNodeOptions<S>,
-  engine: ReplicatedEngine,
-  { replica, history }: { readonly replica: Replica; readonly history: NodeHistory },
-): Archivist | null {
-  if (archive === null) return null;
-  return new Archivist({
-    ...{
-      fs,
-      archive,
-      folder: dataFolder(folder),
-      run: identity.run,
-      hasRetention,
-      marginBytes: archiveMarginBytes,
-    },
-    ...(archiveFileBytes !== undefined && { fileBytes: archiveFileBytes }),
-    history: () => history.id,
-    isLeading: () => replica.isLeading,
-    durableId: () => engine.durableId,
-    neededFrom: () => Math.min(...replica.view.peers.map(({ durableId }) => durableId)),
-    forget: (id) => forget(log, id),
-    timer: clock.timer,
-    warn: (details, message) => notes.warn(details, message),
-  });
-}
-
-/** Has the log forget what a node with all events up to this one does not need; its first position. */
-async function forget(log: ReplicatedLog, id: number): Promise<number> {
-  const extent = await log.extent();
-  const from = extent.last === 0 ? null : await recordBefore(log, extent, id);
-  if (from === null || from <= extent.first) return extent.first;
-  await log.purge(from);
-  return from;
 }
 
 async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Promise<Aligned> {

@@ -22,7 +22,7 @@ import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import type { ClusterStatus } from './node-parts.ts';
 import type { ArchiveView, PeerView, ReplicaView } from './node-view.ts';
 import { openLog, type Shared } from './open-cluster.ts';
-import { encodeRecord, type NodeIdentity } from './record-format.ts';
+import { encodeRecord } from './record-format.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 import { roleText } from './role-text.ts';
 
@@ -133,21 +133,30 @@ async function republish(context: CommandContext, options: CommonOptions): Promi
   }
 }
 
-interface Begun {
+interface Beginning {
   readonly history: string;
-  /** The event that the log begins behind. */
-  readonly lastId: number;
+  /** The end of the journal, which has no writer meanwhile. */
+  readonly end: JournalEnd;
 }
 
-async function begin(
+/**
+ * Begins an empty log, for a new cluster or behind the end of a journal: for a server that ran alone and becomes the first node of a
+ * cluster, and after the log was lost. Nodes whose journals end there, or are copies of this one, go on from it. Resolves with the event
+ * that the log begins behind.
+ */
+export async function begin(
   log: ReplicatedLog,
-  { cluster, node }: ClusterConfig,
-  { history, end }: Pick<NewLogOptions, 'history' | 'end'>,
-): Promise<Begun> {
+  { cluster, node }: Pick<ClusterConfig, 'cluster' | 'node'>,
+  { history, end }: Beginning,
+): Promise<{ readonly history: string; readonly lastId: number }> {
   const by = { node, run: randomBytes(4).toString('hex'), address: '' };
-  const outcome = await beginLog({ log, cluster, history, by, end });
-  if (outcome.kind === 'begun') return { history, lastId: outcome.lastId };
-  if (outcome.kind === 'occupied') {
+  const { id: previousId, chain: previousChain } = end.places.at(-1) ?? end.places[0];
+  const record = encodeRecord({
+    ...{ kind: 'take-over', cluster, history, epoch: 1, by, previousId, previousChain },
+  });
+  const outcome = await log.append(0, record);
+  if (outcome.kind === 'accepted') return { history, lastId: previousId };
+  if (outcome.kind === 'conflict') {
     throw new OperationError(
       'occupied',
       `The log of the cluster "${cluster}" holds records already; nothing was changed.`,
@@ -218,32 +227,4 @@ function archiveText({
   const held = archivedId === 0 ? 'no events yet' : `events ${archivedFrom} to ${archivedId}`;
   const snapshot = snapshotId === 0 ? 'no snapshot' : `a snapshot of event ${snapshotId}`;
   return `${held}, ${snapshot}; the log begins with position ${firstPosition} and may forget events up to ${forgottenId}`;
-}
-
-// Begins an empty log, for a new cluster or behind the end of a journal: for a server that ran alone and becomes the first node of a cluster,
-// and after the log was lost. Nodes whose journals end there, or are copies of this one, go on from it.
-
-interface NewLogOptions {
-  readonly log: ReplicatedLog;
-  readonly cluster: string;
-  readonly history: string;
-  readonly by: NodeIdentity;
-  /** The end of the journal, which has no writer meanwhile. */
-  readonly end: JournalEnd;
-}
-
-/** `begun`: with the id of the event that the log begins behind. `occupied`: the log holds records already. */
-type NewLogOutcome =
-  | { readonly kind: 'begun'; readonly lastId: number }
-  | { readonly kind: 'occupied' }
-  | { readonly kind: 'unknown'; readonly cause: unknown };
-
-export async function beginLog({ log, cluster, history, by, end }: NewLogOptions): Promise<NewLogOutcome> {
-  const { id: previousId, chain: previousChain } = end.places.at(-1) ?? end.places[0];
-  const record = encodeRecord({
-    ...{ kind: 'take-over', cluster, history, epoch: 1, by, previousId, previousChain },
-  });
-  const outcome = await log.append(0, record);
-  if (outcome.kind === 'accepted') return { kind: 'begun', lastId: previousId };
-  return outcome.kind === 'conflict' ? { kind: 'occupied' } : outcome;
 }

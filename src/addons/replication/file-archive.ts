@@ -28,16 +28,21 @@ export interface FileArchive {
 /** An archive from which only is read. */
 export type ReadArchive = Pick<FileArchive, 'list' | 'get'>;
 
-/** An archive that is opened when it is used first, and again after that failed: a server runs without one. */
-export function lazyArchive(open: () => Promise<FileArchive>): FileArchive {
-  let opened: Promise<FileArchive> | null = null;
-  const archive = (): Promise<FileArchive> => {
+/** Opens something when it is used first, and again after that failed. */
+export function lazily<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | null = null;
+  return () => {
     opened ??= open().catch((error: unknown) => {
       opened = null;
       throw error;
     });
     return opened;
   };
+}
+
+/** An archive that may be away: a server runs without one. */
+export function lazyArchive(open: () => Promise<FileArchive>): FileArchive {
+  const archive = lazily(open);
   return {
     put: async (name, bytes) => (await archive()).put(name, bytes),
     list: async () => (await archive()).list(),

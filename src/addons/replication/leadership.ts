@@ -6,10 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
-import type { Peer } from './announcement.ts';
-import type { LeaderHoldOff } from './candidacy.ts';
-import type { Eligibility } from './eligibility.ts';
-import type { Follower } from './follower.ts';
+import type { ReplicaParts } from './candidacy.ts';
 import { CUT_OFF_MS, type ReplicaOptions } from './replica-options.ts';
 import type { Leadership as LogPlace } from './replicated-commit-log.ts';
 import type { Role } from './role.ts';
@@ -20,24 +17,13 @@ const UNCOMMITTED_MS = 3_000;
 /** After so long a leader gives up. */
 const GIVE_UP_MS = 5_000;
 
-export interface LeadershipParts {
-  readonly options: ReplicaOptions;
-  readonly role: Role;
-  readonly follower: Follower;
-  readonly eligibility: Eligibility;
-  readonly holdOff: LeaderHoldOff;
-  /** The other recently seen nodes. */
-  others(): readonly Peer[];
-  announce(handsOver: boolean): void;
-}
-
 export class Leadership {
   readonly #options: ReplicaOptions;
-  readonly #parts: LeadershipParts;
+  readonly #parts: ReplicaParts;
   readonly #role: Role;
   #hasLed = false;
 
-  constructor(parts: LeadershipParts) {
+  constructor(parts: ReplicaParts) {
     this.#options = parts.options;
     this.#parts = parts;
     this.#role = parts.role;

@@ -32,7 +32,6 @@ export interface LogWatchOptions {
 export class LogWatch {
   readonly #options: LogWatchOptions;
   #trouble: string | null = null;
-  #isLogGone = false;
   #questions = 0;
   /** The moment of the newest question that was answered. */
   #answeredAtMs: number;
@@ -46,10 +45,6 @@ export class LogWatch {
   /** Why the log did not answer when it was asked last; null where it did. */
   get trouble(): string | null {
     return this.#trouble;
-  }
-
-  get isLogGone(): boolean {
-    return this.#isLogGone;
   }
 
   /** The age of the log's last answer. */
@@ -75,13 +70,11 @@ export class LogWatch {
       if (last < known) throw this.#short(last, known, askedAtMs);
       this.#shortSinceMs = null;
       this.#trouble = null;
-      this.#isLogGone = false;
       this.#answeredAtMs = Math.max(this.#answeredAtMs, askedAtMs);
       tell(last);
     } catch (error) {
       if (error instanceof FencedError || error instanceof LogDamageError) return onFault(error);
       if (askedAtMs < this.#answeredAtMs) return;
-      this.#isLogGone = error instanceof LogGoneError;
       const trouble = troubleText(error);
       // Operators, of "The NATS servers have no stream …": see [fail-over](docs/cluster.md#fail-over)
       // Operators, of "The replicated log does not answer (…).": nothing, unless it persists: look at the NATS servers

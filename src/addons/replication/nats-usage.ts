@@ -11,6 +11,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { lazily } from './file-archive.ts';
 import { streamNameOf } from './nats-log.ts';
 
 /** A server answers within milliseconds. */
@@ -38,7 +39,8 @@ export class NatsUsage {
   readonly #options: NatsUsageOptions;
   readonly #stream: string;
   readonly #subject: string;
-  #opened: Promise<OpenStream> | null = null;
+  /** Makes the stream unless it is there: it holds no history. */
+  readonly #ready = lazily(() => this.#open());
 
   constructor(options: NatsUsageOptions) {
     this.#options = options;
@@ -59,15 +61,6 @@ export class NatsUsage {
     if (message === null) return null;
     const { buffer, byteOffset, byteLength } = message.data;
     return { position: message.seq, bytes: Buffer.from(buffer, byteOffset, byteLength) };
-  }
-
-  /** Makes the stream unless it is there: it holds no history. Asked again after a failure. */
-  #ready(): Promise<OpenStream> {
-    this.#opened ??= this.#open().catch((error: unknown) => {
-      this.#opened = null;
-      throw error;
-    });
-    return this.#opened;
   }
 
   async #open(): Promise<OpenStream> {

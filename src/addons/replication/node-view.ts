@@ -1,38 +1,21 @@
 /** A node of a cluster, as probes, metrics, operators and the control channel see it. */
+import type { Peer } from './announcement.ts';
+import type { NodeIdentity } from './record-format.ts';
 
 /** A node that may lag more should not be asked: an application is to see a switch within 5 seconds, or ask another node. */
 export const LAG_MS_MAX = 4_000;
 
-interface NodeView {
-  /** The node as the operator named it. */
-  readonly node: string;
-  /** Eight hexadecimal digits, drawn at each start. */
-  readonly run: string;
-  /** The address at which the others reach its interface, such as `http://flags-1:4242`. */
-  readonly address: string;
-}
-
-/** Another node, as it announced itself last. */
-export interface PeerView extends NodeView {
-  readonly role: string;
-  readonly epoch: number;
-  /** The position of the last record that the node has read or written. */
-  readonly position: number;
-  /** The last event on its disk. */
-  readonly durableId: number;
-  /** The history that it tells; null where it names none. */
-  readonly history: string | null;
-  /** The version of its program. */
-  readonly version: string;
+/** Another node, as it announced itself last, without the key that only nodes may know. */
+export interface PeerView extends Omit<Peer, keyof Unshown> {
   /** Records that it has not read yet, as far as this node knows. */
   readonly lagRecords: number;
   /** Milliseconds by which its clock is ahead of this node's; null where it announces none. */
   readonly clockMs: number | null;
   /** Whether it responds to this node at its address. */
   readonly isReached: boolean;
-  /** Milliseconds since its last announcement. */
-  readonly silentMs: number;
 }
+
+type Unshown = Pick<Peer, 'handsOver' | 'wallMs' | 'reads' | 'unreached' | 'standsLast' | 'hopKey'>;
 
 export interface ReplicaView {
   /** This node, as the operator named it. */
@@ -40,7 +23,7 @@ export interface ReplicaView {
   readonly role: string;
   readonly epoch: number;
   /** The node that leads, as far as this one knows. */
-  readonly leader: NodeView | null;
+  readonly leader: NodeIdentity | null;
   readonly isLeading: boolean;
   /** Time since this node knew last that it had all that the leader had, or that it led; 0 for the leader. */
   readonly lagMs: number;

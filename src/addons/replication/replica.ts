@@ -65,14 +65,12 @@ export class Replica {
       onFault: (error) => this.#follower.judge(error),
     });
     const parts = {
-      ...{ options, role: this.#role, follower: this.#follower },
+      ...{ options, role: this.#role, follower: this.#follower, logWatch: this.#logWatch, others },
       ...{ eligibility: this.#eligibility, holdOff: this.#holdOff },
+      announce: (handsOver: boolean) => this.#announce(handsOver),
     };
-    this.#candidacy = new Candidacy({ ...parts, logWatch: this.#logWatch });
-    this.#leadership = new Leadership({
-      ...{ ...parts, others },
-      announce: (handsOver) => this.#announce(handsOver),
-    });
+    this.#candidacy = new Candidacy(parts);
+    this.#leadership = new Leadership(parts);
   }
 
   get view(): ReplicaView {
@@ -108,14 +106,13 @@ export class Replica {
     return leadership === null ? this.#follower.staleMs : this.#leadership.staleMs;
   }
 
-  /** Without its key, which only nodes may know. */
   #peerView(peer: Peer): PeerView {
-    const { node, run, address, role, epoch, position, durableId, history, version, silentMs } = peer;
+    const { handsOver, wallMs, reads, unreached, standsLast, hopKey, ...shown } = peer;
     return {
-      ...{ node, run, address, role, epoch, position, durableId, history, version, silentMs },
-      lagRecords: this.#follower.lagOf(position),
-      clockMs: this.#eligibility.clockOf(run),
-      isReached: !this.#eligibility.unreached.includes(run),
+      ...shown,
+      lagRecords: this.#follower.lagOf(peer.position),
+      clockMs: this.#eligibility.clockOf(peer.run),
+      isReached: !this.#eligibility.unreached.includes(peer.run),
     };
   }
 

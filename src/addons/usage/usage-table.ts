@@ -266,7 +266,7 @@ function sum(a: number, b: number): number {
   return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }
 
-/** As the name of its file says it. */
+/** The part of the name of its file that tells it from others. */
 export const idOf = ({ kind, startMs }: PeriodId): string => `${kind}-${startMs}`;
 
 export function floorTo(timeMs: number, stepMs: number): number {

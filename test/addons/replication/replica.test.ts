@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { beginLog } from '../../../src/addons/replication/command.ts';
+import { begin } from '../../../src/addons/replication/command.ts';
 import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
@@ -509,12 +509,11 @@ describe('a log that begins behind a journal', () => {
     cluster.log.makeAnew();
     const link = cluster.log.connect();
     const end = await readJournalEnd(alone.disk, dataFolder(FOLDER));
-    const by = { node: 'x', run: 'ffffffff', address: '' };
-    const begun = beginLog({ log: link, cluster: CLUSTER, history: HISTORY, by, end });
-    const again = beginLog({ log: link, cluster: CLUSTER, history: HISTORY, by, end });
+    const config = { cluster: CLUSTER, node: 'x' };
+    const begun = begin(link, config, { history: HISTORY, end });
+    const again = assert.rejects(begin(link, config, { history: HISTORY, end }), /holds records already/);
     await cluster.pass(1);
-    const [first, second] = await Promise.all([begun, again]);
-    assert.deepEqual([first.kind, second.kind], ['begun', 'occupied']);
+    await Promise.all([begun, again]);
     cluster.add(await copyOf(alone.disk));
     cluster.add(alone.disk.crash());
     const empty = cluster.add();

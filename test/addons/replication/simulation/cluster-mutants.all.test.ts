@@ -31,8 +31,8 @@ testBroken([
   {
     name: 'has the log forget what is not archived yet',
     file: 'addons/replication/archivist.ts',
-    find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
-    replace: 'this.#options.durableId()',
+    find: 'Math.min(forgettableId(run, archiveMarginBytes), this.#neededFrom)',
+    replace: 'this.#options.engine.durableId',
   },
   {
     name: 'decides without asking whether the condition of a change holds',
