@@ -23,14 +23,12 @@ import type { WalkedEvent } from '../persistence/event-log/event-walk.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
-import type { Cache, CachePart } from './cache.ts';
 import { loadSnapshotRecord } from './state/world-snapshot.ts';
 
 /** Fewer bytes of events than these are read at once; no snapshot is worth a look. */
 const SNAPSHOT_WORTH_BYTES = 256 * 1024;
 
 export interface FlagHistoryOptions {
-  readonly cache: Cache;
   readonly fs: FileSystem;
   /** The folder of the snapshots. */
   readonly snapshots: string;
@@ -75,11 +73,9 @@ export interface PastFlagQuery extends Omit<PastFlagsQuery, 'flags'> {
 
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
-  readonly #checkpoints: PastCheckpoints;
 
   constructor(options: FlagHistoryOptions) {
     this.#options = options;
-    this.#checkpoints = new PastCheckpoints(options.cache);
   }
 
   /** The refusal is a 404 that says what is missing: the event, the events before it, or the flag at that time. */
@@ -112,11 +108,7 @@ export class FlagHistory {
     assert(start >= firstId - 1, 'the rebuild leaves no event out');
     const past = new PastWorld(begin.world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
-    for await (const walked of this.#options.eventLog.iterate(walk)) {
-      if (past.appliedCount > 0 && past.appliedCount % CHECKPOINT_EVENTS === 0)
-        this.#checkpoints.add(keyOf(query), past.appliedId, past.world);
-      past.apply(walked);
-    }
+    for await (const walked of this.#options.eventLog.iterate(walk)) past.apply(walked);
     const { world } = past;
     const project = world.projects.get(projectId);
     for (const name of flags)
@@ -134,29 +126,28 @@ export class FlagHistory {
   }
 
   /**
-   * The state with which the replay begins: the empty one, or that of the nearest checkpoint or snapshot, where the events before it
-   * are gone or would take longer to read. Null when nothing reaches.
+   * The state with which the replay begins: the empty one, or that of the nearest snapshot, where the events before it are gone or
+   * would take longer to read. Null when nothing reaches.
    */
   async #startOf(
     query: PastFlagsQuery,
     { from: firstId, to: end }: { readonly from: number; readonly to: number },
-  ): Promise<Pick<Checkpoint, 'id' | 'world'> | null> {
+  ): Promise<{ readonly id: number; readonly world: World } | null> {
     const { fs, snapshots } = this.#options;
-    const checkpoint = this.#checkpoints.nearest(keyOf(query), { from: firstId - 1, to: end });
-    const known = checkpoint?.id ?? (firstId <= 1 ? 0 : null);
+    const isWhole = firstId <= 1;
     for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
-      if (file.id > end || file.id < Math.max(known ?? 0, firstId - 1)) continue;
-      if (known !== null && !(await this.#isShorter(file, query, known))) break;
+      if (file.id > end || file.id < firstId - 1) continue;
+      if (isWhole && !(await this.#isShorter(file, query))) break;
       const world = await partIn({ fs, path: file.path, query });
       if (world !== null) return { id: file.id, world };
     }
-    return checkpoint ?? (known === null ? null : { id: known, world: emptyWorld() });
+    return isWhole ? { id: 0, world: emptyWorld() } : null;
   }
 
-  /** Whether the snapshot is fewer bytes to decode than the events from `from` to it. */
-  async #isShorter({ id, path }: SnapshotFile, query: PastFlagsQuery, from: number): Promise<boolean> {
+  /** Whether the snapshot is fewer bytes to decode than the events before it. */
+  async #isShorter({ id, path }: SnapshotFile, query: PastFlagsQuery): Promise<boolean> {
     const { fs, eventLog } = this.#options;
-    const walk = { from: from + 1, to: id, anyOf: aspectsOf(query), signal: query.signal };
+    const walk = { from: 1, to: id, anyOf: aspectsOf(query), signal: query.signal };
     const eventBytes = await eventLog.walkBytes(walk);
     if (eventBytes < SNAPSHOT_WORTH_BYTES) return false;
     return eventBytes > (await withFile(fs, path, (file) => file.size()));
@@ -211,10 +202,6 @@ function concerns(section: string, record: unknown, query: PastFlagsQuery): bool
   return isWanted && recorded.project === project;
 }
 
-/** Equal for queries whose states are made of the same events. */
-const keyOf = ({ project, flags, evaluation }: PastFlagsQuery): string =>
-  JSON.stringify([project, flags, evaluation?.parents ?? null]);
-
 /** The events that determine a flag's shape, and what an evaluation needs besides. */
 function aspectsOf({ project, flags, evaluation }: PastFlagsQuery): readonly EventFilter[] {
   const besides: readonly EventFilter[] =
@@ -241,7 +228,6 @@ class PastWorld {
   world: World;
   readonly #projectId: string;
   appliedId = 0;
-  appliedCount = 0;
 
   constructor(world: World, projectId: string) {
     this.world = world;
@@ -251,7 +237,6 @@ class PastWorld {
   apply({ id, frame, event }: WalkedEvent): void {
     assert(id > this.appliedId, 'events are applied in order, each once');
     this.appliedId = id;
-    this.appliedCount += 1;
     const domainEvent = event as DomainEvent;
     const draft = draftOf(this.world);
     for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(draft, name, id);
@@ -292,55 +277,3 @@ const standIn = (name: string, project: string): Flag => ({
   dependencies: [],
   children: [],
 });
-
-// States of the past that were met on the way to others, so that the next read of a flag's past begins near to what it wants: a flag with ten
-// thousand changes takes a tenth of a second to replay from its first one. Nothing depends on what is kept here.
-
-/** Replaying so many events takes some milliseconds. */
-export const CHECKPOINT_EVENTS = 256;
-
-/** Bytes of the checkpoints of one read, counted as the state counts. */
-const CHECKPOINTS_BYTES_MAX = 8 * 1024 * 1024;
-
-const BYTES_EACH = 2_000;
-
-/** A small state right after an event. */
-interface Checkpoint {
-  /** Every event that concerns the state, up to this one, is in it. */
-  readonly id: number;
-  readonly bytes: number;
-  readonly world: World;
-}
-
-class PastCheckpoints {
-  /** By what is read, in the order of the events. */
-  readonly #cache: CachePart<string, readonly Checkpoint[]>;
-
-  constructor(cache: Cache) {
-    this.#cache = cache.part({ bytesOf, isMultiplied: true });
-  }
-
-  /** The newest one in that range, ends included. */
-  nearest(key: string, { from, to }: { readonly from: number; readonly to: number }): Checkpoint | null {
-    return this.#cache.get(key)?.findLast(({ id }) => id >= from && id <= to) ?? null;
-  }
-
-  /** `world` is the state right after the event `id`. */
-  add(key: string, id: number, world: World): void {
-    const cached = this.#cache.get(key) ?? [];
-    const before = cached.findLastIndex((one) => one.id <= id);
-    if (cached[before]?.id === id) return;
-    let checkpoints = cached.toSpliced(before + 1, 0, { id, bytes: BYTES_EACH + world.memoryBytes, world });
-    assert(
-      checkpoints.every((one, at) => at === 0 || one.id > checkpoints[at - 1]!.id),
-      'checkpoints stand in the order of their events',
-    );
-    while (bytesOf(checkpoints) > CHECKPOINTS_BYTES_MAX && checkpoints.length > 1)
-      checkpoints = checkpoints.filter((_, at) => at % 2 === 0);
-    if (bytesOf(checkpoints) <= CHECKPOINTS_BYTES_MAX) this.#cache.set(key, checkpoints);
-  }
-}
-
-function bytesOf(checkpoints: readonly Checkpoint[]): number {
-  return checkpoints.reduce((sum, { bytes }) => sum + bytes, 0);
-}

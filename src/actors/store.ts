@@ -130,7 +130,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const observer = (await options.observe?.(observedBy(options, engine))) ?? {};
   const keeper = openKeeper(options, recovered, { engine, observer, onFailed });
-  const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
+  const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const historyCheck = new HistoryCheck({
     ...{ eventLog, log, monotonicMs: clock.monotonic, parts: recovery.deferred },
     background: new Background(backgroundClock(options)),

@@ -1,12 +1,10 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CHECKPOINT_EVENTS } from '../../src/actors/flag-history.ts';
 import type { Requester } from '../../src/actors/turn.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { eventsById } from '../support/event-journal.ts';
 import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -84,47 +82,6 @@ describe('the history of flags', () => {
     assert(!past.refused);
     assert.equal(past.flag.description, 'the last');
     await assert.rejects(reads.flagAt({ ...query, eventId: engine.lastId - 10 }, ASKER), /checksum/);
-    await server.stop();
-  });
-
-  it('begins near to the moment that is asked for, where another read has passed by', async () => {
-    const server = await startTestServer();
-    const { reads, engine } = server.server.store;
-    const path = '/projects/default/features';
-    await server.call('POST', path, { name: 'busy' });
-    const first = engine.lastId;
-    const changes = 4 * CHECKPOINT_EVENTS;
-    const change = (number: number) => server.call('PUT', `${path}/busy`, { description: `${number}` });
-    for (let number = 1; number <= changes; number += 64)
-      await Promise.all(Array.from({ length: 64 }, (_, at) => change(number + at)));
-    const { eventLog } = engine;
-    const iterate = eventLog.iterate.bind(eventLog);
-    let eventsRead = 0;
-    eventLog.iterate = async function* (walk) {
-      for await (const walked of iterate(walk)) {
-        eventsRead += 1;
-        yield walked;
-      }
-    };
-    const query = { project: 'default', flag: 'busy', durableId: engine.durableId };
-    const at = async (number: number) => {
-      eventsRead = 0;
-      const past = await reads.flagAt({ ...query, eventId: first + number }, ASKER);
-      assert(!past.refused);
-      return past.flag;
-    };
-    const newest = await at(changes);
-    assert.ok(eventsRead > changes);
-    assert.deepEqual(newest, engine.world.projects.get('default')?.flags.get('busy')?.flag);
-    const events = await eventsById(
-      eventLog,
-      Array.from({ length: changes }, (_, number) => first + 1 + number),
-    );
-    for (const number of [1, 300, CHECKPOINT_EVENTS, 3 * CHECKPOINT_EVENTS + 1, 700, changes - 1]) {
-      const { description } = await at(number);
-      assert.equal(description, (events[number - 1]!.data as { description: string }).description);
-      assert.ok(eventsRead <= CHECKPOINT_EVENTS, `${eventsRead} events for change ${number}`);
-    }
     await server.stop();
   });
 
