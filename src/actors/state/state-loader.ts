@@ -7,7 +7,6 @@ import { type Draft, directoryIn, draftOf, emptyWorld, type World } from '../../
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import { lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
-import { PART_SIZE_MIN, shareInEvents } from './shared-values.ts';
 import { loadSnapshotRecord } from './world-snapshot.ts';
 
 /** A loader, and the state that it has loaded. */
@@ -40,8 +39,7 @@ export function loaderOf(): StateLoader {
         return (error as Error).message;
       }
     },
-    replay: (frame, position) => {
-      if (position.length >= PART_SIZE_MIN) shareInEvents(frame.events);
+    replay: (frame) => {
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
       at = frame.at;
       replayFrame(draft, frame, createdAt);
