@@ -1,5 +1,4 @@
-/** The order of semantic versions, by section 11 of Semantic Versioning 2.0.0. */
-import { isSemanticVersion } from './constraint.ts';
+/** Semantic versions and their order, by Semantic Versioning 2.0.0. */
 
 export interface SemanticVersion {
   readonly core: readonly string[];
@@ -7,13 +6,15 @@ export interface SemanticVersion {
   readonly prerelease: readonly string[];
 }
 
+const VERSION =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*))?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
+
 /** Null when `text` is no semantic version; a leading "v" is none of it. Build metadata is not compared. */
 export function parseSemanticVersion(text: string): SemanticVersion | null {
-  if (!isSemanticVersion(text)) return null;
-  const release = text.split('+', 1)[0]!;
-  const dash = release.indexOf('-');
-  if (dash === -1) return { core: release.split('.'), prerelease: [] };
-  return { core: release.slice(0, dash).split('.'), prerelease: release.slice(dash + 1).split('.') };
+  const match = VERSION.exec(text);
+  if (match === null) return null;
+  const [, major = '', minor = '', patch = '', prerelease] = match;
+  return { core: [major, minor, patch], prerelease: prerelease?.split('.') ?? [] };
 }
 
 /** Negative, zero or positive, as for `sort`. */

@@ -23,7 +23,6 @@ import {
   type JsonValue,
   jsonEqual,
   jsonSize,
-  measureJson,
   type StorableIssue,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
@@ -135,7 +134,7 @@ interface Sized {
 }
 
 /** Measures a value that is in the document already. */
-const sizedOf = (value: JsonValue): Sized => ({ value, measure: measureJson(value) });
+const sizedOf = (value: JsonValue): Sized => ({ value, measure: inspectJson(value) });
 
 /** The copy that the operations change. After a fault it may be half changed, and is discarded. */
 class Patching {

@@ -30,7 +30,7 @@ export function checkStorable(value: unknown, depthMax = JSON_DEPTH_MAX): Storab
   return new StorableWalk().issueIn(value, JSON_DEPTH_MAX - depthMax, null);
 }
 
-/** `checkStorable` and `measureJson` in one walk. The measure holds only where there is no issue. */
+/** `checkStorable` and a measure of the value in one walk. The measure holds only where there is no issue. */
 export function inspectJson(value: unknown): JsonMeasure & { readonly issue: StorableIssue | null } {
   const walk = new StorableWalk();
   const issue = walk.issueIn(value, 0, null);
@@ -60,12 +60,7 @@ export interface JsonMeasure {
   readonly size: number;
 }
 
-/** For JSON values only, as above. */
-export function measureJson(value: unknown): JsonMeasure {
-  return { depth: depthOf(value), size: jsonSize(value) };
-}
-
-/** Only the size. It runs on every change of a strategy, so it allocates nothing for plain text. */
+/** Bytes of the JSON text. It runs on every change of a strategy, so it allocates nothing for plain text. */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return stringSize(value);
   if (typeof value !== 'object' || value === null) return scalarSize(value);
@@ -101,13 +96,6 @@ export function valueCount(value: unknown): number {
   }
   for (const key in value) count += 1 + valueCount((value as JsonObject)[key]);
   return count;
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let depth = 0;
-  for (const part of Object.values(value)) depth = Math.max(depth, depthOf(part));
-  return depth + 1;
 }
 
 /** `Array.isArray` alone does not narrow a union with a readonly array. */

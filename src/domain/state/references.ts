@@ -18,10 +18,10 @@ const CHARACTER_BYTES = 2;
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** Flags of a project that refer to something in exactly these environments. */
+/** Flags of a project that refer to something in exactly these environments, whose names are joined: none has a space or a colon. */
 interface Use {
   readonly key: string;
-  readonly environments: readonly string[];
+  readonly environments: string;
   readonly count: number;
 }
 
@@ -43,18 +43,15 @@ export class References {
   /** The references after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
   replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): References {
     // Most changes concern none of this, and a replay sees hundreds of thousands of them.
-    if (referToTheSame(before?.environments ?? NO_ENVIRONMENTS, after?.environments ?? NO_ENVIRONMENTS))
+    if (before !== null && after !== null && referToTheSame(before.environments, after.environments))
       return this;
-    const [gone, come] = exchangedStrategies(before, after);
-    if (gone.length + come.length === 0) return this;
-    const references = new Map([...referencesOf(gone), ...referencesOf(come)]);
-    const [oldUse, freshUse] = [lookUpIn(before, references.size), lookUpIn(after, references.size)];
-    const next = this.#copy();
-    for (const [key, one] of references) {
-      const [old, fresh] = [oldUse(key, one), freshUse(key, one)];
-      if (old.length === fresh.length && old.every((name, at) => name === fresh[at])) continue;
-      if (old.length > 0) next.#use(before!.project, { key, environments: old, count: -1 }, edit);
-      if (fresh.length > 0) next.#use(after!.project, { key, environments: fresh, count: 1 }, edit);
+    let next: References = this;
+    for (const [key, one] of exchangedReferences(before, after)) {
+      const [was, is] = [environmentsWith(before, one), environmentsWith(after, one)];
+      if (was === is) continue;
+      if (next === this) next = this.#copy();
+      if (was !== '') next.#use(before!.project, { key, environments: was, count: -1 }, edit);
+      if (is !== '') next.#use(after!.project, { key, environments: is, count: 1 }, edit);
     }
     return next;
   }
@@ -63,17 +60,18 @@ export class References {
   withoutEnvironment(project: string, environment: string, edit: Edit): References {
     const next = this.#copy();
     for (const { key, environments, count } of [...(this.#uses.get(project)?.values() ?? [])]) {
-      if (!environments.includes(environment)) continue;
-      const left = environments.filter((name) => name !== environment);
+      const names = environments.split(' ');
+      if (!names.includes(environment)) continue;
+      const left = names.filter((name) => name !== environment).join(' ');
       next.#use(project, { key, environments, count: -count }, edit);
-      if (left.length > 0) next.#use(project, { key, environments: left, count }, edit);
+      if (left !== '') next.#use(project, { key, environments: left, count }, edit);
     }
     return next;
   }
 
   /** Numbers of flags that refer to it, by project id. */
   flagCounts(kind: ReferenceKind, name: string | number): ReadonlyMap<string, number> {
-    return this.#counts.get(`${kind}:${name}`) ?? NONE;
+    return this.#counts.get(keyOf(kind, name)) ?? NONE;
   }
 
   /** Kind and name, as in `segment:3` → project → number of its flags that refer to it. */
@@ -92,7 +90,7 @@ export class References {
   /** Adds so many flags to those of the use. */
   #use(project: string, use: Use, edit: Edit): void {
     this.#count(use.key, project, use.count, edit);
-    const id = useId(use);
+    const id = `${use.environments} ${use.key}`;
     let uses = this.#uses.get(project) ?? PersistentMap.empty<string, Use>();
     const before = uses.get(id)?.count ?? 0;
     const count = before + use.count;
@@ -117,55 +115,27 @@ export class References {
   }
 }
 
-/** No name of an environment has a space or a colon in it. */
-const useId = ({ key, environments }: Omit<Use, 'count'>): string => `${environments.join(' ')} ${key}`;
-
-const NO_ENVIRONMENTS: Flag['environments'] = [];
-
-/**
- * Whether it is seen at a glance that both refer to the same: they have the same environments, and strategies that share
- * what refers to something, as those of a switch or of a patched rollout do. Makes no objects to find out.
- */
+/** Whether it is seen at a glance: a switch or a patched rollout shares with the flag before it what refers to something. */
 function referToTheSame(before: Flag['environments'], after: Flag['environments']): boolean {
   if (before === after) return true;
-  if (before.length !== after.length) return false;
-  for (let at = 0; at < before.length; at += 1) {
-    const old = before[at]!;
-    const fresh = after[at]!;
-    if (old.name !== fresh.name || !shareReferences(old.strategies, fresh.strategies)) return false;
-  }
-  return true;
+  return (
+    before.length === after.length &&
+    before.every(({ name, strategies }, at) => {
+      const fresh = after[at]!;
+      return name === fresh.name && shareReferences(strategies, fresh.strategies);
+    })
+  );
 }
 
 function shareReferences(before: readonly Strategy[], after: readonly Strategy[]): boolean {
   if (before === after) return true;
-  if (before.length !== after.length) return false;
-  for (let at = 0; at < before.length; at += 1) {
-    const old = before[at]!;
-    const fresh = after[at]!;
-    if (old === fresh) continue;
-    const shared = old.segments === fresh.segments && old.constraints === fresh.constraints;
-    if (!shared || old.name !== fresh.name) return false;
-  }
-  return true;
-}
-
-/** The exchanged strategies of all environments. */
-function exchangedStrategies(before: Flag | null, after: Flag | null): [Strategy[], Strategy[]] {
-  const [gone, come]: [Strategy[], Strategy[]] = [[], []];
-  const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
-  for (const name of new Set(names)) {
-    const [old, fresh] = [strategiesIn(before, name), strategiesIn(after, name)];
-    if (old === fresh) continue;
-    const [left, added] = exchanged(old, fresh);
-    gone.push(...left);
-    come.push(...added);
-  }
-  return [gone, come];
-}
-
-function strategiesIn(flag: Flag | null, environment: string): readonly Strategy[] {
-  return flag === null ? [] : environmentOf(flag, environment).strategies;
+  return (
+    before.length === after.length &&
+    before.every(({ name, segments, constraints }, at) => {
+      const fresh = after[at]!;
+      return name === fresh.name && segments === fresh.segments && constraints === fresh.constraints;
+    })
+  );
 }
 
 interface Reference {
@@ -173,37 +143,34 @@ interface Reference {
   readonly name: string | number;
 }
 
-function referencesOf(strategies: readonly Strategy[]): ReadonlyMap<string, Reference> {
+/** The things that strategies refer to which only one of the flags has. */
+function exchangedReferences(before: Flag | null, after: Flag | null): ReadonlyMap<string, Reference> {
   const found = new Map<string, Reference>();
-  for (const { name, segments, constraints } of strategies) {
-    add(found, 'strategy-type', name);
-    for (const id of segments) add(found, 'segment', id);
-    for (const { contextName } of constraints) add(found, 'context-field', contextName);
+  const add = (kind: ReferenceKind, name: string | number) => found.set(keyOf(kind, name), { kind, name });
+  const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
+  for (const environment of new Set(names)) {
+    const [old, fresh] = [strategiesIn(before, environment), strategiesIn(after, environment)];
+    for (const { name, segments, constraints } of exchanged(old, fresh).flat()) {
+      add('strategy-type', name);
+      for (const id of segments) add('segment', id);
+      for (const { contextName } of constraints) add('context-field', contextName);
+    }
   }
   return found;
 }
 
-function add(found: Map<string, Reference>, kind: ReferenceKind, name: string | number): void {
-  found.set(`${kind}:${name}`, { kind, name });
+const strategiesIn = (flag: Flag | null, environment: string): readonly Strategy[] =>
+  flag === null ? [] : environmentOf(flag, environment).strategies;
+
+/** Names of the environments in which the flag refers to it, in their order. */
+function environmentsWith(flag: Flag | null, { kind, name }: Reference): string {
+  const refers = (strategy: Strategy): boolean => {
+    if (kind === 'strategy-type') return strategy.name === name;
+    if (kind === 'segment') return strategy.segments.includes(name as number);
+    return strategy.constraints.some(({ contextName }) => contextName === name);
+  };
+  const found = (flag?.environments ?? []).filter(({ strategies }) => strategies.some(refers));
+  return found.map((environment) => environment.name).join(' ');
 }
 
-/** Up to so many, looking each up in the strategies is quicker than listing what all of them refer to. */
-const FEW = 8;
-
-/** Names of the environments in which the flag refers to something, in their order, for a caller that asks `count` times. */
-function lookUpIn(flag: Flag | null, count: number): (key: string, one: Reference) => readonly string[] {
-  if (flag === null) return () => [];
-  const { environments } = flag;
-  if (count <= FEW) {
-    return (_key, one) =>
-      environments.filter(({ strategies }) => referTo(strategies, one)).map(({ name }) => name);
-  }
-  const all = environments.map(({ name, strategies }) => ({ name, references: referencesOf(strategies) }));
-  return (key) => all.filter(({ references }) => references.has(key)).map(({ name }) => name);
-}
-
-function referTo(strategies: readonly Strategy[], { kind, name }: Reference): boolean {
-  if (kind === 'strategy-type') return strategies.some((strategy) => strategy.name === name);
-  if (kind === 'segment') return strategies.some(({ segments }) => segments.includes(name as number));
-  return strategies.some(({ constraints }) => constraints.some(({ contextName }) => contextName === name));
-}
+const keyOf = (kind: ReferenceKind, name: string | number): string => `${kind}:${name}`;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isDateTime, isNumberText, isSemanticVersion } from '../../../src/domain/flags/constraint.ts';
+import { isDateTime, isNumberText } from '../../../src/domain/flags/constraint.ts';
+import { parseSemanticVersion } from '../../../src/domain/flags/semantic-version.ts';
+
+const isSemanticVersion = (text: string): boolean => parseSemanticVersion(text) !== null;
 
 function all(check: (text: string) => boolean, expected: boolean, texts: readonly string[]): void {
   for (const text of texts) assert.equal(check(text), expected, JSON.stringify(text));
