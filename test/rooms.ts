@@ -102,7 +102,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/flags',
-      'domain/json',
       'domain/kinds',
       'domain/people',
       'domain/state',
