@@ -17,7 +17,7 @@ const TOGETHER_MAX = 6;
 
 /** All of the state, in its order, and all that is derived from it. */
 function pictureOf({ lastId, lastAt, lastChain, world }: TestEngine['store']['engine']) {
-  const { directory, projects, references, served, favoredBy } = world;
+  const { directory, projects, flagProjects, references, served, favoredBy } = world;
   return {
     ...{ lastId, lastAt, lastChain, state: stateHash(world), lineage: world.lineage.recorded },
     bytes: stateBytes(world),
@@ -25,7 +25,7 @@ function pictureOf({ lastId, lastAt, lastChain, world }: TestEngine['store']['en
       if (name === 'edit') return [name];
       return [name, value instanceof PersistentMap ? [...value.keys()].map(String) : value];
     }),
-    flagProjects: [...directory.flagProjects].sort(),
+    flagProjects: [...flagProjects].sort(),
     favoredBy: [...favoredBy].sort(),
     uses: [...references.counts].map(([key, counts]) => [key, [...counts].sort()]).sort(),
     projects: [...projects].map(([id, { flags, settings, revision }]) => [

@@ -51,7 +51,7 @@ describe('a sync that fails once and would then succeed', () => {
     await settle();
     const restarted = await openTestEngine({ disk: engine.disk.crash() });
     const shown = stateHash(restarted.store.engine.world);
-    assert(restarted.store.engine.world.directory.flagProjects.has('written'), 'the page cache still has it');
+    assert(restarted.store.engine.world.flagProjects.has('written'), 'the page cache still has it');
     const later = await openTestEngine({ disk: restarted.disk.powerCut('lost', seededRandom(SEED)) });
     assert.equal(stateHash(later.store.engine.world), shown);
   });

@@ -92,7 +92,7 @@ async function fillOne(
   assert.match(String(stops[0]), /only \d+ of \d+ bytes were written|ENOSPC/);
   assert.equal(stops.length, 1, 'it stops once');
   const [first = ''] = acknowledged;
-  assert(store.engine.world.directory.flagProjects.has(first), 'reads go on to the end');
+  assert(store.engine.world.flagProjects.has(first), 'reads go on to the end');
   await checkAfterRestart(mount, folder, sizeKib, acknowledged);
   return { acknowledged: acknowledged.length, withoutResponse: sent - acknowledged.length };
 }
@@ -116,7 +116,7 @@ async function checkAfterRestart(
   assert.equal(grown.status, 0, grown.stderr.toString());
   const stops: Error[] = [];
   const store = await openOn(folder, stops);
-  for (const name of acknowledged) assert(store.engine.world.directory.flagProjects.has(name), name);
+  for (const name of acknowledged) assert(store.engine.world.flagProjects.has(name), name);
   const { kind } = await store.engine.execute({
     command: createFlag('after-all'),
     actor: TESTER,

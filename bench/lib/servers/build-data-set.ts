@@ -51,7 +51,7 @@ async function build(folder: string, set: DataSet): Promise<void> {
   });
   const { engine } = server.store;
   // One kind after the other: commands of different projects do not wait for each other.
-  if (engine.world.directory.flagProjects.size === 0) {
+  if (engine.world.flagProjects.size === 0) {
     await carryOutAll(engine, projectCommands(set));
     await carryOutAll(engine, flagCommands(set));
   }

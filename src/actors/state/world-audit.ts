@@ -27,13 +27,13 @@ export function auditWorld(world: World, lastId: number): void {
     auditFlags(world, project);
     flags += project.flags.size;
   }
-  assert.equal(world.directory.flagProjects.size, flags, 'the names of flags that are taken');
+  assert.equal(world.flagProjects.size, flags, 'the names of flags that are taken');
   auditReferences(world);
   auditServed(world);
   auditFavorites(world);
 }
 
-function auditDirectory({ directory, lineage }: World, lastId: number): void {
+function auditDirectory({ directory, flagProjects, lineage }: World, lastId: number): void {
   const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
   for (const part of [revision, environmentsRevision, accessRevision, sessionsRevision]) {
     assert(part <= lastId, `the directory is of event ${part}, which is newer than ${lastId}`);
@@ -50,15 +50,15 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   for (const { subject, userId } of directory.identities.values())
     assert(directory.users.has(userId), `the identity ${subject} is a user's who is gone`);
   for (const [name, { flag }] of directory.potentiallyStale) {
-    assert(flag === name && directory.flagProjects.has(name), `flag ${name} is noted and exists`);
+    assert(flag === name && flagProjects.has(name), `flag ${name} is noted and exists`);
   }
   for (const [name, { flag }] of directory.completions) {
-    assert(flag === name && directory.flagProjects.has(name), `flag ${name} is completed and exists`);
+    assert(flag === name && flagProjects.has(name), `flag ${name} is completed and exists`);
   }
   for (const { userId, projects, flags } of directory.favorites.values()) {
     assert(directory.users.has(userId), `favorites of ${userId} belong to nobody`);
     assert(
-      flags.every((name) => directory.flagProjects.has(name)),
+      flags.every((name) => flagProjects.has(name)),
       `favorite flags of ${userId} exist`,
     );
     assert(projects.length + flags.length > 0, `favorites of ${userId} are none`);
@@ -146,7 +146,7 @@ function auditProject({ directory }: World, project: ProjectState, lastId: numbe
     assert(directory.users.has(id), `member ${id} of ${settings.id} is no user`);
 }
 
-function auditFlags({ directory }: World, { settings, revision, flags }: ProjectState): void {
+function auditFlags({ flagProjects }: World, { settings, revision, flags }: ProjectState): void {
   const active = [...flags.values()].map(({ flag }) => flag).filter(({ archivedAt }) => archivedAt === null);
   assert.equal(flags.activeCount, active.length, `flags of ${settings.id} that are not archived`);
   for (const name of settings.environments) {
@@ -156,7 +156,7 @@ function auditFlags({ directory }: World, { settings, revision, flags }: Project
   for (const [name, record] of flags) {
     const { flag } = record;
     assert(flag.name === name && flag.project === settings.id, `flag ${name} is kept in its place`);
-    assert.equal(directory.flagProjects.get(name), settings.id, `the project that holds flag ${name}`);
+    assert.equal(flagProjects.get(name), settings.id, `the project that holds flag ${name}`);
     assert(record.revision <= revision, `flag ${name} is newer than its project`);
     for (const { feature } of flag.dependencies) {
       const children = flags.get(feature)?.flag.children;

@@ -21,7 +21,6 @@ import { putFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
 import { growthOf } from '../../domain/state/state-memory.ts';
 import {
-  type DirectoryDraft,
   type DirectoryState,
   type Draft,
   directoryIn,
@@ -166,16 +165,16 @@ export function loadSnapshotRecord(draft: Draft, section: string, record: unknow
     case 'flags': {
       const { flag } = record as FlagSnapshotRecord;
       shareInFlag(flag);
-      return loadFlag(draft, directory, record as FlagSnapshotRecord);
+      return loadFlag(draft, record as FlagSnapshotRecord);
     }
     case 'potentiallyStale': {
       const note = record as StalenessNote;
-      assert(directory.flagProjects.has(note.flag), 'only a flag that exists is noted');
+      assert(draft.flagProjects.has(note.flag), 'only a flag that exists is noted');
       return putRecord(draft, directory, 'potentiallyStale', [note.flag, note]);
     }
     case 'completions': {
       const completion = record as Completion;
-      assert(directory.flagProjects.has(completion.flag), 'only a flag that exists is completed');
+      assert(draft.flagProjects.has(completion.flag), 'only a flag that exists is completed');
       return putRecord(draft, directory, 'completions', [completion.flag, completion]);
     }
     default:
@@ -183,16 +182,11 @@ export function loadSnapshotRecord(draft: Draft, section: string, record: unknow
   }
 }
 
-function loadFlag(
-  draft: Draft,
-  directory: DirectoryDraft,
-  { flag, revision, createdBy = null }: FlagSnapshotRecord,
-): void {
+function loadFlag(draft: Draft, { flag, revision, createdBy = null }: FlagSnapshotRecord): void {
   const project = draft.projects.get(flag.project);
   if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
-  assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
+  assert(!draft.flagProjects.has(flag.name), 'a flag is recorded once');
   putFlag(draft, project, { flag, revision, createdBy });
-  directory.flagProjects = directory.flagProjects.with(flag.name, flag.project, draft.edit);
 }
 
 function loadProject(draft: Draft, record: ProjectRecord): void {

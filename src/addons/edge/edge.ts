@@ -174,7 +174,7 @@ export class Edge {
         token.projects.includes('*') ||
         (featureName === undefined
           ? projects.length > 0 && projects.every((project) => token.projects.includes(project))
-          : served.mirror.world.directory.flagProjects.has(featureName)),
+          : served.mirror.world.flagProjects.has(featureName)),
     );
     return (covering ?? of[0])?.token.token ?? null;
   }

@@ -128,7 +128,7 @@ export class Mirror implements ServedState {
       events.push(...this.#putFlag(draft, flag, revision));
       yield;
     }
-    for (const name of this.#world.directory.flagProjects.keys()) {
+    for (const name of this.#world.flagProjects.keys()) {
       if (!sent.has(name)) events.push(...this.#dropFlag(draft, name, revision));
       yield;
     }
@@ -204,8 +204,7 @@ export class Mirror implements ServedState {
   }
 
   #putFlag(draft: Draft, flag: Flag, revision: number): readonly NotedEvent[] {
-    const { flagProjects } = draft.directory;
-    const home = flagProjects.get(flag.name);
+    const home = draft.flagProjects.get(flag.name);
     const moved =
       home !== undefined && home !== flag.project ? this.#dropFlag(draft, flag.name, revision) : [];
     const project = this.#projectOf(draft, flag.project, revision);
@@ -216,21 +215,18 @@ export class Mirror implements ServedState {
       const growth = noteFlag(draft, before.flag, flag);
       replaceFlag(draft, project, before, { flag, revision, growth });
     }
-    const directory = directoryIn(draft);
-    directory.flagProjects = directory.flagProjects.with(flag.name, flag.project, draft.edit);
     projectIn(draft, draft.projects.get(flag.project)!).revision = revision;
     return [...moved, flagEvent(flag.project, flag.name)];
   }
 
   #dropFlag(draft: Draft, name: string, revision: number): readonly NotedEvent[] {
-    const id = draft.directory.flagProjects.get(name);
+    const id = draft.flagProjects.get(name);
     const known = id === undefined ? undefined : draft.projects.get(id);
     const record = known?.flags.get(name);
     if (known === undefined || record === undefined) return [];
-    const directory = directoryIn(draft);
     const project = projectIn(draft, known);
     dropFlag(draft, project, record);
-    directory.flagProjects = directory.flagProjects.without(name, draft.edit);
+    draft.flagProjects = draft.flagProjects.without(name, draft.edit);
     project.revision = revision;
     return [flagEvent(project.settings.id, name)];
   }

@@ -47,7 +47,7 @@ export function operatorRoutes(sources: OperatorSources): OperatorRoutes {
     [...mirrors].map(({ token, served, feed }) => ({
       environment: served.mirror.environment,
       projects: token.projects,
-      flags: served.mirror.world.directory.flagProjects.size,
+      flags: served.mirror.world.flagProjects.size,
       eventId: served.mirror.lastId,
       way: feed.way,
       ageMs: served.mirror.isFilled ? Math.round(feed.ageMs) : null,

@@ -59,7 +59,7 @@ async function statistics(context: Context) {
     versionOSS: instance.version,
     users: peopleOf(directory).length,
     activeUsers: { last7: activeIn(7), last30: activeIn(30), last60: activeIn(60), last90: activeIn(90) },
-    featureToggles: directory.flagProjects.size,
+    featureToggles: world.flagProjects.size,
     projects: world.projects.size,
     contextFields: recordsOf(world, 'contextFields').length,
     roles: allRoles(world).length,

@@ -277,7 +277,7 @@ export class QueryContent {
     const { world, query } = this.#options;
     for (const { flags } of projectsOf(world, query)) yield* flags.keys();
     for (const [name, { project }] of this.#flags) {
-      if (world.directory.flagProjects.get(name) !== project) yield name;
+      if (world.flagProjects.get(name) !== project) yield name;
     }
   }
 
@@ -326,7 +326,7 @@ export class QueryContent {
   /** Null for a flag that the query does not show. */
   #recordOf(name: string): FlagRecord | null {
     const { world, query } = this.#options;
-    const project = world.directory.flagProjects.get(name);
+    const project = world.flagProjects.get(name);
     if (project === undefined || !coversProject(query, project)) return null;
     const record = world.projects.get(project)?.flags.get(name);
     if (record === undefined || record.flag.archivedAt !== null) return null;

@@ -164,7 +164,7 @@ export async function flagsSeen(
   for (const side of SIDES) {
     const steps = usageIn(context).counts(side).flagsOf(appName);
     const add = (name: unknown): void => {
-      if (typeof name === 'string' && world.directory.flagProjects.has(name)) names.add(name);
+      if (typeof name === 'string' && world.flagProjects.has(name)) names.add(name);
     };
     await inTurns(each(steps, add), requester);
   }

@@ -29,8 +29,8 @@ const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
 function countsOf(context: RequestContext<unknown>, kind: 'hour' | 'day', sinceMs: number): PeriodCount[] {
   const { engine, params, world } = context;
   const found: PeriodCount[] = [];
-  const isThere = engine.world.directory.flagProjects.has(params.featureName);
-  if (isThere && !world.directory.flagProjects.has(params.featureName)) return found;
+  const isThere = engine.world.flagProjects.has(params.featureName);
+  if (isThere && !world.flagProjects.has(params.featureName)) return found;
   for (const side of SIDES) {
     const counts = usageIn(context).counts(side).countsOf(params.featureName, kind, sinceMs);
     for (let taken = 0; taken < ROWS_MAX; taken += 1) {

@@ -72,7 +72,7 @@ export class Usage implements UsageView {
     this.#seen = new LastSeen({
       now: options.now,
       hour: (flag) => this.#hour(flag),
-      isFlag: (name) => options.world.directory.flagProjects.has(name),
+      isFlag: (name) => options.world.flagProjects.has(name),
       isToken: (digest) => this.#isToken(digest),
     });
     this.seen = this.#seen;
@@ -242,7 +242,7 @@ export class Usage implements UsageView {
   }
 
   #covers({ projects }: ReportScope, flag: string): boolean {
-    const project = this.#options.world.directory.flagProjects.get(flag);
+    const project = this.#options.world.flagProjects.get(flag);
     return project !== undefined && (projects === ALL || projects.includes(project));
   }
 

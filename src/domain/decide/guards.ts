@@ -21,7 +21,7 @@ export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T |
 
 /** Flag names are unique in the whole service, archived flags included (docs/specification/flags.md#names). */
 export function refuseTakenName(world: World, name: string): Refusal | null {
-  const holder = world.directory.flagProjects.get(name);
+  const holder = world.flagProjects.get(name);
   if (holder === undefined) return null;
   return nameExists(`A flag named "${name}" exists already, in ${nameOfProject(world, holder)}.`);
 }

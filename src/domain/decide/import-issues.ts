@@ -70,7 +70,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     issue(
       'These flags exist already in other projects.',
       names
-        .map((name) => [name, world.directory.flagProjects.get(name)] as const)
+        .map((name) => [name, world.flagProjects.get(name)] as const)
         .filter(([, holder]) => holder !== undefined && holder !== command.project)
         .map(([name, holder]) => `${name} (in ${nameOfProject(world, holder!)})`),
     ),

@@ -55,8 +55,8 @@ function changedFlags(
   return flags;
 }
 
-function recordOf({ directory, projects }: World, name: string): FlagRecord | null {
-  const project = directory.flagProjects.get(name);
+function recordOf({ flagProjects, projects }: World, name: string): FlagRecord | null {
+  const project = flagProjects.get(name);
   return (project === undefined ? null : projects.get(project)?.flags.get(name)) ?? null;
 }
 

@@ -237,8 +237,7 @@ function create(
   { data, hidden }: Extract<FlagEvent, { type: 'feature-created' }>,
   stamp: EventStamp,
 ): void {
-  const directory = directoryIn(draft);
-  if (directory.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
+  if (draft.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
   const body = {
     name: data.name,
     project: data.project,
@@ -257,7 +256,6 @@ function create(
   }));
   const flag = flagOf(body, data, flagEnvironments);
   putFlag(draft, project, { flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
-  directory.flagProjects = directory.flagProjects.with(flag.name, data.project, draft.edit);
 }
 
 function remove(draft: Draft, project: ProjectState, name: string): void {
@@ -265,7 +263,7 @@ function remove(draft: Draft, project: ProjectState, name: string): void {
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
   const directory = directoryIn(draft);
   dropFlag(draft, project, record);
-  directory.flagProjects = directory.flagProjects.without(name, draft.edit);
+  draft.flagProjects = draft.flagProjects.without(name, draft.edit);
   dropRecord(draft, directory, 'potentiallyStale', name);
   dropRecord(draft, directory, 'completions', name);
   forgetFavorite(draft, 'flags', name);
@@ -279,8 +277,6 @@ function arrive(
 ): void {
   if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
   putFlag(draft, project, { flag, revision: stamp.id, createdBy });
-  const directory = directoryIn(draft);
-  directory.flagProjects = directory.flagProjects.with(flag.name, project.settings.id, draft.edit);
 }
 
 /** Nothing of the flag changes, and so none of its responses. */

@@ -225,7 +225,7 @@ function dropProject({ draft, directory, project, stamp }: Touched): void {
   const { settings, flags, defaultStrategies, members, groups } = project;
   const { edit } = draft;
   for (const record of flags.values()) {
-    directory.flagProjects = directory.flagProjects.without(record.flag.name, edit);
+    draft.flagProjects = draft.flagProjects.without(record.flag.name, edit);
     noteGone(draft, record);
   }
   for (const records of [defaultStrategies, members, groups])

@@ -93,9 +93,9 @@ export function locateFlags(
 
 /** Finds a flag by its name alone, which is unique in the whole service. */
 export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Refusal {
-  const projectId = world.directory.flagProjects.get(name);
+  const projectId = world.flagProjects.get(name);
   if (projectId === undefined)
-    return notFound(`There is no flag "${name}".${didYouMean(name, world.directory.flagProjects.keys())}`);
+    return notFound(`There is no flag "${name}".${didYouMean(name, world.flagProjects.keys())}`);
   return locateFlag(world, projectId, name);
 }
 

@@ -44,6 +44,7 @@ export function putFlag(
   keepDerived(draft, null, record.flag);
   const own = projectIn(draft, project);
   own.flags = own.flags.with(record, null, draft.edit);
+  draft.flagProjects = draft.flagProjects.with(record.flag.name, project.settings.id, draft.edit);
   draft.memoryBytes += record.bytes;
 }
 

@@ -115,8 +115,6 @@ export interface DirectoryState extends KindState {
   readonly favorites: PersistentMap<number, Favorites>;
   /** By id: those that were changed. */
   readonly settings: PersistentMap<Setting['id'], Setting>;
-  /** Flag name → id of the project that holds it: names are unique over the whole service. */
-  readonly flagProjects: PersistentMap<string, string>;
   /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */
   readonly potentiallyStale: PersistentMap<string, StalenessNote>;
   /** Flags marked as completed, by name. They may have been archived since. */
@@ -140,6 +138,8 @@ export interface World {
   readonly lineage: Lineage;
   readonly directory: DirectoryState;
   readonly projects: PersistentMap<string, ProjectState>;
+  /** Flag name → id of the project that holds it: names are unique over the whole service. Derived, as are the next ones. */
+  readonly flagProjects: PersistentMap<string, string>;
   /** Derived from the flags; no part of the state. */
   readonly references: References;
   /** Derived from the flags; no part of the state. */
@@ -168,6 +168,7 @@ export function draftOf(world: World, edit: Edit = {}): Draft {
     lineage: world.lineage,
     directory: world.directory,
     projects: world.projects,
+    flagProjects: world.flagProjects,
     references: world.references,
     served: world.served,
     favoredBy: world.favoredBy,
@@ -230,7 +231,6 @@ export function emptyWorld(): World {
       ...emptyKindState(),
       favorites: PersistentMap.empty(),
       settings: PersistentMap.empty(),
-      flagProjects: PersistentMap.empty(),
       potentiallyStale: PersistentMap.empty(),
       completions: PersistentMap.empty(),
       responses: new IdempotencyCache(),
@@ -241,6 +241,7 @@ export function emptyWorld(): World {
       edit,
     },
     projects: PersistentMap.empty(),
+    flagProjects: PersistentMap.empty(),
     references: new References(),
     served: new ServedBytes(),
     favoredBy: PersistentMap.empty(),
@@ -268,6 +269,10 @@ export class CurrentWorld implements World {
 
   get projects() {
     return this.#now().projects;
+  }
+
+  get flagProjects() {
+    return this.#now().flagProjects;
   }
 
   get references() {

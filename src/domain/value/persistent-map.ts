@@ -1,13 +1,12 @@
 /**
  * An immutable map in the order in which its keys came. `with` and `without` give another map, which shares all with this one but
- * what lies on the way to the entry: its chunk of up to 128 entries, and for a key that comes or goes a path in the index, which
- * is a hash tree.
+ * the list of chunks and the chunk of the entry, of up to 128.
  *
  * An edit stands for the maps of one change that nobody has seen yet: what was made in an edit is written in place in the same one,
  * so a change of many events, and a start, copy each part once.
  */
 import assert from 'node:assert/strict';
-import { find, type IndexNode, NO_KEYS, withKey, withoutKey } from './key-index.ts';
+import { KeyIndex } from './key-index.ts';
 import { Slot } from './projection.ts';
 
 export type Key = string | number;
@@ -20,7 +19,10 @@ const JOINED_ENTRIES_MAX = CHUNK_ENTRIES_MAX / 2;
 
 export type Edit = object;
 
-/** The keys of a chunk, and the numbers of its entries in the order in which they came, ascending. */
+/**
+ * The keys of a chunk, and the numbers of its entries in the order in which they came, ascending. A later version of the chunk appends to
+ * the lists of an earlier one, which goes by the number of its values.
+ */
 interface Order<K> {
   readonly keys: readonly K[];
   readonly serials: readonly number[];
@@ -75,13 +77,14 @@ export class Chunk<K, V> {
 }
 
 const NO_EDIT: Edit = {};
+const NO_KEYS = KeyIndex.empty<Key>();
 
 export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   /** Entries in chunks, in their order. */
   #chunks: readonly Chunk<K, V>[] = [];
   /** The first serial of each chunk. */
   #firsts: readonly number[] = [];
-  #index: IndexNode = NO_KEYS;
+  #index: KeyIndex<K> = NO_KEYS as unknown as KeyIndex<K>;
   #size = 0;
   #nextSerial = 0;
   /** The key that was found last, and where: one request looks for one flag many times. */
@@ -128,7 +131,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   /** Whether the map has the key, whose place it notes. */
   #finds(key: K): boolean {
     if (key === this.#lastKey) return true;
-    const serial = find(this.#index, key);
+    const serial = this.#index.find(key);
     if (serial === undefined) return false;
     this.#lastChunk = chunkAt(this.#firsts, serial);
     this.#lastPlace = placeOf(this.#chunks[this.#lastChunk]!, serial);
@@ -150,7 +153,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   without(key: K, edit: Edit = {}): PersistentMap<K, V> {
-    const serial = find(this.#index, key);
+    const serial = this.#index.find(key);
     if (serial === undefined) return this;
     const map = this.#own(edit);
     const at = chunkAt(map.#firsts, serial);
@@ -161,7 +164,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     map.#put(at, chunk);
     tidy(map.#chunks as Chunk<K, V>[], at, edit);
     map.#firsts = firstsOf(map.#chunks);
-    map.#index = withoutKey(map.#index, key, edit);
+    map.#index = map.#index.with(key, undefined);
     map.#size -= 1;
     map.#lastKey = undefined;
     return map;
@@ -180,16 +183,16 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     const map = this.#own(edit);
     const serial = map.#nextSerial;
     const last = map.#chunks.at(-1);
-    const hasRoom = last !== undefined && last.order.keys.length < CHUNK_ENTRIES_MAX;
+    const hasRoom = last !== undefined && last.values.length < CHUNK_ENTRIES_MAX;
     const chunk = hasRoom
-      ? withOwnOrder(last, edit)
+      ? withOwnEnd(last, edit)
       : new Chunk<K, V>({ keys: [], serials: [], edit }, [], { slot: new Slot(this.slot), edit });
     (chunk.order.keys as K[]).push(key);
     (chunk.order.serials as number[]).push(serial);
     (chunk.values as V[]).push(value);
     map.#put(hasRoom ? map.#chunks.length - 1 : map.#chunks.length, chunk);
     if (!hasRoom) map.#firsts = [...map.#firsts, serial];
-    map.#index = withKey(map.#index, key, serial, edit);
+    map.#index = map.#index.with(key, serial);
     map.#size += 1;
     map.#nextSerial += 1;
     return map;
@@ -216,7 +219,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   *keys(): Generator<K, undefined> {
-    for (const { order } of this.#chunks) yield* order.keys;
+    for (const [key] of this.entries()) yield key;
   }
 
   *values(): Generator<V, undefined> {
@@ -274,10 +277,20 @@ function withOwnValues<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
 
 function withOwnOrder<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
   if (chunk.order.edit === edit && chunk.edit === edit) return chunk;
-  const { keys, serials } = chunk.order;
   const values = chunk.edit === edit ? chunk.values : chunk.values.slice();
-  const order = { keys: keys.slice(), serials: serials.slice(), edit };
-  return new Chunk(order, values, { slot: chunk.slot, edit });
+  return new Chunk({ ...orderOf(chunk), edit }, values, { slot: chunk.slot, edit });
+}
+
+/** A chunk to which an entry can be appended. */
+function withOwnEnd<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
+  // Another version has appended to the lists.
+  if (chunk.order.keys.length > chunk.values.length) return withOwnOrder(chunk, edit);
+  return withOwnValues(chunk, edit);
+}
+
+/** Copies of the lists, as far as they are those of this version. */
+function orderOf<K>({ order, values }: Chunk<K, unknown>): Omit<Order<K>, 'edit'> {
+  return { keys: order.keys.slice(0, values.length), serials: order.serials.slice(0, values.length) };
 }
 
 /** Drops the chunk in that place where it is empty, and joins it with the next one where both are nearly so. */
@@ -286,9 +299,9 @@ function tidy<K, V>(chunks: Chunk<K, V>[], at: number, edit: Edit): void {
   const next = chunks[at + 1];
   if (chunk.values.length === 0) chunks.splice(at, 1);
   else if (next !== undefined && chunk.values.length + next.values.length <= JOINED_ENTRIES_MAX) {
-    const keys = [...chunk.order.keys, ...next.order.keys];
-    const serials = [...chunk.order.serials, ...next.order.serials];
+    const [own, others] = [orderOf(chunk), orderOf(next)];
+    const order = { keys: [...own.keys, ...others.keys], serials: [...own.serials, ...others.serials], edit };
     const values = [...chunk.values, ...next.values];
-    chunks.splice(at, 2, new Chunk({ keys, serials, edit }, values, { slot: chunk.slot, edit }));
+    chunks.splice(at, 2, new Chunk(order, values, { slot: chunk.slot, edit }));
   }
 }

@@ -41,7 +41,7 @@ export const instanceRoutes = underTag('Instance', [
     success: { status: 200, schema: InstanceSchema },
     read: async ({ instance, engine, world, now }) => {
       const figures = await instance.figures(engine, now());
-      const seen = { projects: world.projects.size, flags: world.directory.flagProjects.size };
+      const seen = { projects: world.projects.size, flags: world.flagProjects.size };
       return { revision: figures.lastEventId, response: jsonResponse(200, { ...figures, ...seen }) };
     },
   }),

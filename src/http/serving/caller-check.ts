@@ -112,7 +112,7 @@ export class CallerCheck {
 /** The flag determines the project where the path does not name it. */
 function askedOf(world: World, { projectId, featureName, environment }: Partial<Params>): Asked {
   const ofFlag = projectId === undefined && featureName !== undefined;
-  const asked = ofFlag ? world.directory.flagProjects.get(featureName) : projectId;
+  const asked = ofFlag ? world.flagProjects.get(featureName) : projectId;
   return { projectId: asked ?? null, environment: environment ?? null };
 }
 

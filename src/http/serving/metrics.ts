@@ -129,11 +129,7 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
   ['flagstaff_events', 'Events that can be searched.', ({ engine }) => engine.eventLog.count],
   ['flagstaff_projects', 'Projects.', ({ engine }) => engine.world.projects.size],
-  [
-    'flagstaff_flags',
-    'Flags, archived ones included.',
-    ({ engine }) => engine.world.directory.flagProjects.size,
-  ],
+  ['flagstaff_flags', 'Flags, archived ones included.', ({ engine }) => engine.world.flagProjects.size],
   [
     'flagstaff_state_bytes',
     'Memory of the state, as it would be after a restart.',

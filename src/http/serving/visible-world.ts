@@ -46,14 +46,14 @@ function partOf(world: World, caller: Caller): World {
   };
   const projects = new PartOfMap(whole, sees);
   const parts = {
-    flagProjects: new ProjectsOfFlags(directory.flagProjects, projects),
     segments: new PartOfMap(directory.segments, ({ project }) => seesNamed(project)),
     apiTokens: new PartOfMap(directory.apiTokens, ({ projects: of }) => of.every(seesNamed)),
   };
   // A part is only read, and has all that a reader of a map asks for.
-  const readable = { projects, directory: { ...directory, ...parts } } as unknown as Pick<
+  const flagProjects = new ProjectsOfFlags(world.flagProjects, projects);
+  const readable = { projects, flagProjects, directory: { ...directory, ...parts } } as unknown as Pick<
     World,
-    'projects' | 'directory'
+    'projects' | 'flagProjects' | 'directory'
   >;
   return { lineage, references, served, favoredBy, memoryBytes, identity, edit, ...readable };
 }

@@ -126,6 +126,6 @@ function withoutSnapshots(disk: MemoryFileSystem): MemoryFileSystem {
 function expectSame(engine: TestEngine, live: World, how: string): void {
   const { world } = engine.store.engine;
   assert.equal(stateHash(world), stateHash(live), how);
-  const names = ({ directory }: World) => [...directory.flagProjects].sort();
+  const names = ({ flagProjects }: World) => [...flagProjects].sort();
   assert.deepEqual(names(world), names(live), `names taken: ${how}`);
 }

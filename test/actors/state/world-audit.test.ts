@@ -16,10 +16,7 @@ import { createFlag, openTestEngine } from '../../support/engine.ts';
 async function stateWithFlag(): Promise<{ readonly world: World; readonly lastId: number }> {
   const { store, execute } = await openTestEngine({ audited: true });
   await execute(createFlag('f'));
-  const { lineage, directory, projects, references, served, favoredBy } = store.engine.world;
-  const { memoryBytes, identity, edit } = store.engine.world;
-  const world = { lineage, directory, projects, references, served, favoredBy, memoryBytes, identity, edit };
-  return { world, lastId: store.engine.lastId };
+  return { world: draftOf(store.engine.world), lastId: store.engine.lastId };
 }
 
 const project = (draft: Draft): ProjectDraft => projectIn(draft, draft.projects.get('default')!);
@@ -49,15 +46,13 @@ const BREAKS: Record<string, { breakIt: (draft: Draft) => void; finds: RegExp }>
   },
   'a taken name that no flag has': {
     breakIt: (draft) => {
-      const directory = directoryIn(draft);
-      directory.flagProjects = directory.flagProjects.with('ghost', 'default');
+      draft.flagProjects = draft.flagProjects.with('ghost', 'default');
     },
     finds: /names of flags that are taken/,
   },
   'a flag whose name is free': {
     breakIt: (draft) => {
-      const directory = directoryIn(draft);
-      directory.flagProjects = directory.flagProjects.without('f').with('other', 'default');
+      draft.flagProjects = draft.flagProjects.without('f').with('other', 'default');
     },
     finds: /the project that holds flag f/,
   },

@@ -51,7 +51,7 @@ describe('the state as a snapshot', () => {
     const world = filledWorld();
     const copy = copyOf(world);
     assert.equal(stateHash(copy), stateHash(world));
-    assert.deepEqual([...copy.directory.flagProjects], [...world.directory.flagProjects]);
+    assert.deepEqual([...copy.flagProjects], [...world.flagProjects]);
     assert.deepEqual([...(copy.projects.get('default')?.flags.keys() ?? [])], ['f', 'gone']);
   });
 

@@ -80,7 +80,7 @@ const connected = (name: string, eventId: number): SentEvent => ({
   ...{ type: 'unleash-connected', data: Buffer.from(hydration(name, eventId)) },
 });
 
-const flagsIn = (mirror: Mirror): readonly string[] => [...mirror.world.directory.flagProjects.keys()];
+const flagsIn = (mirror: Mirror): readonly string[] => [...mirror.world.flagProjects.keys()];
 
 describe('the feed of a mirror', () => {
   it('takes the stream, and goes on behind the last event after it ended', async (t) => {

@@ -83,7 +83,7 @@ describe('a large document of an upstream', () => {
 
   it('is taken in steps, of which readers see nothing before the last one', async () => {
     const mirror = mirrorOf();
-    const names = () => [...mirror.world.directory.flagProjects.keys()];
+    const names = () => [...mirror.world.flagProjects.keys()];
     const documentOf = (list: readonly object[]) =>
       readDocument(Buffer.from(JSON.stringify({ features: list, segments })), 'development');
     const first = mirror.replacing(await documentOf(flags), 1);

@@ -115,7 +115,7 @@ try {
 
   async function report(): Promise<void> {
     const now = new Date().toISOString();
-    const name = fed!.served.mirror.world.directory.flagProjects.keys().next().value as string;
+    const name = fed!.served.mirror.world.flagProjects.keys().next().value as string;
     const bucket = { start: now, stop: now, toggles: { [name]: { yes: 3, no: 4 } } };
     const call = edge.call('/api/client');
     await call('POST', '/metrics', { appName: 'behind-an-edge', instanceId: '1', bucket }, { token: client });

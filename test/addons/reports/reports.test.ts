@@ -89,10 +89,10 @@ describeInterface('reports', (server) => {
   it('about the service count what there is, and stay after a restart', async () => {
     await get('/user', (await addUser(server(), 2)).token);
     const before = await get('/instance-admin/statistics');
-    const { directory, projects } = server().server.store.engine.world;
+    const { directory, flagProjects, projects } = server().server.store.engine.world;
     assert.deepEqual(
       [before.users, before.featureToggles, before.projects, before.environments],
-      [directory.users.size, directory.flagProjects.size, projects.size, directory.environments.length],
+      [directory.users.size, flagProjects.size, projects.size, directory.environments.length],
     );
     assert.deepEqual([before.activeUsers.last7, before.apiTokens.admin], [1, 1]);
     assert.deepEqual(before.clientApps[0], { range: 'allTime', count: 0 });

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { RowFiles } from '../../../src/addons/usage/row-files.ts';
 import { Usage } from '../../../src/addons/usage/usage.ts';
 import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../../src/addons/usage/usage-files.ts';
-import { directoryIn } from '../../../src/domain/state/world.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
@@ -239,8 +238,7 @@ describe('what applications reported', () => {
     bench.report('a', 3);
     await bench.usage.save();
     bench.state.change((draft) => {
-      const directory = directoryIn(draft);
-      directory.flagProjects = directory.flagProjects.without('a');
+      draft.flagProjects = draft.flagProjects.without('a');
     });
     await bench.reopen();
     assert.equal(bench.usage.seen.flag('a'), null);

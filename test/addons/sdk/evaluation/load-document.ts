@@ -103,7 +103,7 @@ async function loadFlag(server: TestServer, flag: Flag): Promise<Reason> {
   const reason = (await requestFlag(server, flag)) ?? changeOf(server, flag);
   if (reason === null) return null;
   // What it took of the flag is taken back.
-  if (server.server.store.engine.world.directory.flagProjects.has(flag.name)) {
+  if (server.server.store.engine.world.flagProjects.has(flag.name)) {
     await server.call('DELETE', `${FEATURES}/${encodeURIComponent(flag.name)}`);
     await server.call('DELETE', `/archive/${encodeURIComponent(flag.name)}`);
   }
@@ -191,7 +191,7 @@ async function loadDependency(server: TestServer, child: Flag, dependency: Depen
   );
   if (reason === null) return null;
   const parent: Flag = { ...child, name: dependency.feature };
-  const isThere = server.server.store.engine.world.directory.flagProjects.has(parent.name);
+  const isThere = server.server.store.engine.world.flagProjects.has(parent.name);
   const data = flagData(parent, []);
   await record(
     server,
