@@ -13,7 +13,6 @@ import { type ControlServer, controlHandlers, openControl } from './control/cont
 import type { ScryptCost } from './domain/access/password-hash.ts';
 import type { AddonParts, Host, Membership } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
-import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
 import { errorOfTransport, plainErrorResponse } from './http/serving/errors.ts';
@@ -201,7 +200,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
 /** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
   { store, transport, commits, router, surfaces, addons }: Parts,
-  { config }: ServerOptions,
+  { config, addons: configured = [] }: ServerOptions,
   api: () => Api,
 ): readonly Surface[] {
   const { engine, keeper, recoveryMs, historyCheck } = store;
@@ -239,7 +238,7 @@ function createSurfaces(
   const { basePath, limits } = config;
   const open = config.authType === 'none';
   const describe = () => describeInterface({ surfaces: described, version: VERSION, basePath, open, limits });
-  return [...described, pageSurface({ basePath, describe })];
+  return [...described, ...configured.flatMap(({ pages }) => pages?.(describe) ?? [])];
 }
 
 interface Running extends Omit<Parts, 'commits' | 'surfaces'> {

@@ -165,8 +165,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'http/description': {
-    purpose: 'the OpenAPI description, its page, and the files of the console',
-    imports: ['domain/flags', 'http/admin', 'http/serving', 'http/transport'],
+    purpose: 'the OpenAPI description',
+    imports: ['domain/flags', 'http/admin', 'http/serving'],
   },
   'http/admin': {
     purpose: 'the administrative interface: who may call it, its routes, and the bodies and views of them',
@@ -275,6 +275,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'process',
     ],
   },
+  'addons/pages': {
+    purpose: 'the pages for people, and their files: the console, the description, what links lead to',
+    imports: ['host', 'http/serving', 'http/transport'],
+  },
   'addons/playground': {
     purpose: 'flags evaluated for a context that somebody makes up, and why they are on or off',
     imports: [
@@ -364,6 +368,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/audit',
       'addons/edge',
       'addons/migration',
+      'addons/pages',
       'addons/people',
       'addons/playground',
       'addons/repair',

@@ -67,6 +67,8 @@ export interface SessionSettings {
 export interface ConfiguredAddon {
   /** Paths of its own. */
   readonly surfaces?: readonly Surface[];
+  /** Pages of its own, which the description of the interface leaves out. `describe` makes that description, an OpenAPI document. */
+  readonly pages?: (describe: () => object) => Surface;
   /** Routes of surfaces that others have, by the prefix of the surface. */
   readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */

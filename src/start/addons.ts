@@ -2,6 +2,7 @@
 import { audit } from '../addons/audit/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
+import { pages } from '../addons/pages/addon.ts';
 import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
 import { repair } from '../addons/repair/addon.ts';
@@ -19,6 +20,7 @@ export const ADDONS: readonly Addon[] = [
   sdk,
   usage,
   people,
+  pages,
   playground,
   reports,
   tracing,

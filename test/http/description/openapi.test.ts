@@ -14,7 +14,6 @@ import { PATH_PARAMETERS } from '../../../src/http/description/parameters.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
 import { closed, errorsOf, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
-import { serverFor } from '../../support/server.ts';
 import { SURFACES } from '../../support/surfaces.ts';
 
 const ROUTES = DESCRIBED.map(({ route }) => route);
@@ -71,18 +70,6 @@ describe('the OpenAPI document', () => {
       const outcome = await new Validator().validate(document);
       assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
     }
-  });
-
-  it('describes all that a running server serves but its pages, the probes and the metrics too', async (t) => {
-    const server = await serverFor(t);
-    const document: Document = await (await fetch(`${server.origin}/docs/openapi.json`)).json();
-    const paths = Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method} ${path}`),
-    );
-    for (const expected of ['get /health', 'get /ready', 'get /internal-backstage/prometheus'])
-      assert(paths.includes(expected), expected);
-    const outcome = await new Validator().validate(document);
-    assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
   });
 
   it('tells the limits that are in force, with their settings', () => {

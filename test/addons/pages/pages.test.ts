@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { extname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 /** Pages, and what is served beside the files that they name. */
@@ -133,7 +134,15 @@ for (const basePath of ['', '/flags']) {
       };
       assert.equal(document.openapi, '3.1.0');
       assert.deepEqual(document.servers, [{ url: basePath === '' ? '/' : basePath }]);
-      assert('/api/admin/projects/{projectId}/features' in document.paths);
+      for (const path of [
+        '/api/admin/projects/{projectId}/features',
+        '/health',
+        '/ready',
+        '/internal-backstage/prometheus',
+      ])
+        assert(path in document.paths, path);
+      const outcome = await new Validator().validate(document);
+      assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
     });
 
     if (basePath !== '') {

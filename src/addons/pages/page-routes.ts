@@ -5,13 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import { type Coding, Compressor, preferredCoding } from '../serving/compressor.ts';
-import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../serving/errors.ts';
-import { isNotModified, tagOfCoding } from '../serving/etag.ts';
-import type { PlainRoute } from '../serving/route.ts';
-import type { Surface } from '../serving/surface.ts';
-import { ResponseHeaders } from '../transport/response.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { type Coding, Compressor, preferredCoding } from '../../http/serving/compressor.ts';
+import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../../http/serving/errors.ts';
+import { isNotModified, tagOfCoding } from '../../http/serving/etag.ts';
+import type { PlainRoute } from '../../http/serving/route.ts';
+import type { Surface } from '../../http/serving/surface.ts';
+import { ResponseHeaders } from '../../http/transport/response.ts';
+import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
 import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
 
 /** Only what this server sends runs, only this server is talked to, and no other page frames this one. */
