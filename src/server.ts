@@ -72,9 +72,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       handle: startingHandler(config.basePath, () => waitsFor),
       admit: () => false,
       refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
-      handedOnFor: () => null,
     };
-    transport = await listen(router, { config, log, surfaces });
+    const engine = configured.find((one) => one.engine !== undefined)?.engine ?? null;
+    transport = await listen(router, { config, log, surfaces, engine });
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
@@ -191,7 +191,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
     monotonicMs,
     metered: config.metrics,
     cluster: cluster?.access ?? null,
-    ageMs: () => cluster?.ageMs ?? null,
+    ...(cluster !== null && { ageMs: () => cluster.ageMs }),
     tracer: addons.find(({ tracer }) => tracer !== undefined)?.tracer ?? null,
   });
   return api;

@@ -312,6 +312,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'SDKs served from copies of what an upstream has',
     imports: [
       'actors',
+      'addons/node-http',
       'addons/sdk',
       'addons/usage',
       'domain/flags',
@@ -358,6 +359,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'process',
     ],
   },
+  'addons/node-http': {
+    purpose: 'HTTP on node:http',
+    imports: ['host', 'http/transport', 'process'],
+  },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',
     imports: ['host', 'http/serving', 'http/transport', 'process'],
@@ -368,6 +373,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/audit',
       'addons/edge',
       'addons/migration',
+      'addons/node-http',
       'addons/pages',
       'addons/people',
       'addons/playground',
@@ -448,7 +454,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
  * are served, and statistics count applications.
  */
 export const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  edge: ['sdk', 'usage'],
+  edge: ['node-http', 'sdk', 'usage'],
   migration: ['sdk'],
   playground: ['sdk'],
   reports: ['usage'],

@@ -61,7 +61,8 @@ function listWithout(addons: readonly string[]): string {
   let list = readFileSync(join(ROOT_FOLDER, ADDON_LIST), 'utf8');
   for (const addon of addons) {
     const line = new RegExp(`^import .* from '\\.\\./addons/${addon}/.*';\\n`, 'm');
-    const entry = new RegExp(`^ {2}${addon}(?:\\(.*\\))?,\\n`, 'm');
+    const name = addon.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const entry = new RegExp(`^ {2}${name}(?:\\(.*\\))?,\\n`, 'm');
     for (const one of [line, entry]) {
       assert.match(list, one);
       list = list.replace(one, '');

@@ -14,6 +14,7 @@ import type { AddonMetrics } from '../http/serving/metrics.ts';
 import type { AddonHealth } from '../http/serving/probes.ts';
 import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
+import type { OtherEngine } from '../http/transport/select-transport.ts';
 import type { HandedOn, TransportRequest } from '../http/transport/transport.ts';
 import type { HistoryFiles } from '../operations/history-files.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
@@ -73,6 +74,8 @@ export interface ConfiguredAddon {
   readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
   readonly publicOrigin?: string;
+  /** An HTTP engine; at most one add-on has it. */
+  readonly engine?: OtherEngine;
   /** Called when the journal is open, before the state is served; at most one add-on has it. */
   readonly observe?: (journal: ObservedJournal) => Promise<JournalObserver>;
   /** Joins other nodes, behind a log that they share; at most one add-on has it. */

@@ -2,6 +2,7 @@
 import { audit } from '../addons/audit/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
+import { nodeHttp } from '../addons/node-http/addon.ts';
 import { pages } from '../addons/pages/addon.ts';
 import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
@@ -24,6 +25,7 @@ export const ADDONS: readonly Addon[] = [
   playground,
   reports,
   tracing,
+  nodeHttp,
   replication,
   edge,
   migration,

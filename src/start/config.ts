@@ -10,7 +10,6 @@ import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-state.ts';
 import { isOrigin } from '../domain/state/settings.ts';
 import type { ApiTokenType } from '../domain/state/world.ts';
 import type { SessionSettings } from '../host/addon.ts';
-import { HTTP_ENGINES, type HttpEngine } from '../http/transport/select-transport.ts';
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
 import {
@@ -24,7 +23,6 @@ import {
   text,
 } from '../process/settings.ts';
 import {
-  CONNECTIONS_PER_ADDRESS_MAX,
   HISTORY_CHECK_HOURS,
   RETENTION_DAYS_MAX,
   SESSION_HOURS,
@@ -53,9 +51,6 @@ export interface Config {
   /** `none`: no token is needed, and everything is allowed. */
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
-  readonly httpEngine: HttpEngine;
-  /** Open connections of one address; null for no limit. Only node:http can count them. */
-  readonly connectionsPerAddressMax: number | null;
   /** How long a stop waits for requests that are under way. */
   readonly shutdownTimeoutMs: number;
   /** Events older than this may be deleted once snapshots contain them; null to keep all. */
@@ -103,7 +98,6 @@ export function readConfig(env: Environment): Config {
     authType,
     sessions: sessionSettings(env),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
     historyCheckMs: historyCheck(env),
@@ -185,23 +179,6 @@ export function ignoredVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => /^DATABASE_/.test(name))
     .sort();
-}
-
-/** uWebSockets.js does not tell whose connection has ended, so a limit for each address takes the other engine. */
-function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'connectionsPerAddressMax'> {
-  const name = 'CONNECTIONS_PER_ADDRESS';
-  const engine = oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto');
-  const isLimited = text(env, name) !== undefined;
-  if (isLimited && engine === 'uws') {
-    throw new ConfigError(
-      `${name} cannot be used with HTTP_ENGINE=uws, which does not tell whose connection ends; remove one of the two.`,
-    );
-  }
-  const httpEngine = isLimited ? 'node' : engine;
-  return {
-    httpEngine,
-    connectionsPerAddressMax: isLimited ? countOf(env, name, 1, CONNECTIONS_PER_ADDRESS_MAX) : null,
-  };
 }
 
 /** A range of all addresses is refused: with it, every client could choose its address. */

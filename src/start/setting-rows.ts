@@ -18,8 +18,6 @@ export const RETENTION_DAYS_MAX = 36_500;
 /** Once a day reads a gigabyte in seconds, at low priority. More hours than a timer can wait are a mistake. */
 export const HISTORY_CHECK_HOURS = { initial: 24, max: 500 };
 
-export const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
-
 /** Each takes a connection, and some 4 KiB. */
 export const STREAMS_MAX_MAX = 100_000;
 
@@ -117,16 +115,10 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
     SHUTDOWN_TIMEOUT_MS.initial,
     `milliseconds, up to ${grouped(SHUTDOWN_TIMEOUT_MS.max)}, that a shutdown waits for requests`,
   ),
-  {
-    names: ['CONNECTIONS_PER_ADDRESS'],
-    initial: 'no limit',
-    purpose: `connections that one address may have open, up to ${grouped(CONNECTIONS_PER_ADDRESS_MAX)}; makes \`HTTP_ENGINE=auto\` mean \`node\``,
-  },
   row('METRICS', 'on', '`off`: no metrics, and no metrics page'),
   row(
     'METRICS_TOKEN',
     null,
     '16 to 250 visible ASCII characters for `Authorization: Bearer …`; without it, the metrics are public',
   ),
-  row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first available'),
 ];

@@ -1,11 +1,10 @@
 /** The surfaces that programs talk to, all of which the description lists. */
 import type { ConfiguredAddon } from '../host/addon.ts';
 import { adminSurface } from '../http/admin/surface.ts';
-import type { Api } from '../http/serving/dispatcher.ts';
 import type { Phase } from '../http/serving/probes.ts';
 import type { Surface } from '../http/serving/surface.ts';
-import { selectTransport } from '../http/transport/select-transport.ts';
-import type { Transport, TransportOptions } from '../http/transport/transport.ts';
+import { type OtherEngine, openTransport } from '../http/transport/select-transport.ts';
+import type { RequestHandlers, Transport } from '../http/transport/transport.ts';
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
 
@@ -34,31 +33,24 @@ interface ListenerOptions {
   readonly config: Config;
   readonly log: Log;
   readonly surfaces: readonly Surface[];
+  /** The engine that an add-on brings. */
+  readonly engine: OtherEngine | null;
 }
 
-/**
- * The handlers of requests. The listener is open before the store is, and they change with it.
- */
-export interface RequestRouter {
-  phase: Phase;
-  handle: Api['handle'];
-  admit: Api['admit'];
-  refuse: Api['refuse'];
-  handedOnFor: Required<TransportOptions>['handedOnFor'];
-}
+/** The listener is open before the store is, and the handlers change with it. */
+export type RequestRouter = { phase: Phase } & {
+  -readonly [Name in keyof RequestHandlers]: RequestHandlers[Name];
+};
 
 export function listen(
-  router: RequestRouter,
-  { config, log, surfaces }: ListenerOptions,
+  handlers: RequestHandlers,
+  { config, log, surfaces, engine }: ListenerOptions,
 ): Promise<Transport> {
-  const { host, port, trustedProxies, streamsMax, connectionsPerAddressMax, basePath } = config;
-  return selectTransport(config.httpEngine, {
-    ...{ host, port, log, trustedProxies },
-    handle: (request, response) => router.handle(request, response),
-    admit: (head) => router.admit(head),
-    refuse: (...refused) => router.refuse(...refused),
-    handedOnFor: (request) => router.handedOnFor(request),
+  const { host, port, trustedProxies, streamsMax, basePath } = config;
+  const options = {
+    ...{ host, port, log, trustedProxies, handlers },
     polledPaths: polledPaths(surfaces, basePath),
-    limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
-  });
+    limits: { streamsMax },
+  };
+  return openTransport(options, engine);
 }

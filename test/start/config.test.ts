@@ -22,7 +22,6 @@ describe('configuration', () => {
     assert.equal(rest.basePath, '');
     assert.equal(rest.authType, 'open-source');
     assert.equal(rest.logLevel, 'info');
-    assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
     assert.deepEqual([rest.streamsMax], [10_000]);
@@ -127,7 +126,6 @@ describe('configuration', () => {
     ['HTTP_PORT', '80.5'],
     ['AUTH_TYPE', 'nobody'],
     ['LOG_LEVEL', 'loud'],
-    ['HTTP_ENGINE', 'apache'],
     ['BASE_URI_PATH', '/a b'],
     ['BASE_URI_PATH', '/../x'],
     ['INIT_ADMIN_API_TOKENS', 'secret'],
@@ -143,8 +141,6 @@ describe('configuration', () => {
     ['EVENT_RETENTION_DAYS', '0'],
     ['EVENT_RETENTION_DAYS', '1.5'],
     ['EVENT_RETENTION_DAYS', '36501'],
-    ['CONNECTIONS_PER_ADDRESS', '0'],
-    ['CONNECTIONS_PER_ADDRESS', 'many'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', 'soon'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', '600001'],
   ];
@@ -155,12 +151,6 @@ describe('configuration', () => {
       assert.throws(() => readConfig({ [name]: value }), one);
     });
   }
-
-  it('takes the engine that can count connections by address where that is wanted, and refuses the other', () => {
-    const { httpEngine, connectionsPerAddressMax } = readConfig({ CONNECTIONS_PER_ADDRESS: '50' });
-    assert.deepEqual([httpEngine, connectionsPerAddressMax], ['node', 50]);
-    assert.throws(() => readConfig({ CONNECTIONS_PER_ADDRESS: '50', HTTP_ENGINE: 'uws' }), /HTTP_ENGINE=uws/);
-  });
 
   it('names the file when the tokens in it are wrong', () => {
     const folder = temporaryFolder();

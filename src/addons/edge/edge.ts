@@ -8,10 +8,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
 import { each, inTurns } from '../../actors/turn.ts';
-import { selectTransport } from '../../http/transport/select-transport.ts';
+import { openTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import { realFileSystem } from '../../persistence/disk/file-system.ts';
 import type { Log } from '../../process/log.ts';
+import { nodeEngine } from '../node-http/settings.ts';
 import { RowFiles } from '../usage/row-files.ts';
 import { COPIED, copyIn, copyRows, environmentOf, recordsIn } from './copy.ts';
 import { EdgeRouter } from './edge-router.ts';
@@ -317,12 +318,12 @@ export class Edge {
     const { host, port, tls, trustedProxies, basePath } = this.#settings;
     const options: TransportOptions = {
       ...{ host, port, tls, trustedProxies, log: this.#log, sharesPort: true },
-      ...{ handle: this.#router.handle, admit: this.#router.admit, refuse: this.#fallback.api.refuse },
+      handlers: { handle: this.#router.handle, admit: this.#router.admit, refuse: this.#fallback.api.refuse },
       polledPaths: ['/api/client/features', '/api/client/delta', '/api/frontend'].map(
         (path) => basePath + path,
       ),
     };
-    return selectTransport(this.#settings.httpEngine, options);
+    return openTransport(options, nodeEngine(this.#settings.httpEngine));
   }
 
   #sources(): OperatorSources {

@@ -19,7 +19,7 @@ import { DataFolderError } from '../../persistence/disk/data-folder.ts';
 import { NO_HEADERS, ResponseHeaders } from '../transport/response.ts';
 import type {
   HttpResponse,
-  TransportOptions,
+  RequestHandlers,
   TransportRequest,
   TransportRequestHead,
 } from '../transport/transport.ts';
@@ -57,7 +57,7 @@ export interface SenderOptions {
 
 /** `errorId`: where the response has left already, under this id. */
 export type RefuseUnread = (
-  ...refused: [...Parameters<TransportOptions['refuse']>, errorId?: string]
+  ...refused: [...Parameters<RequestHandlers['refuse']>, errorId?: string]
 ) => HttpResponse;
 
 /** Hardly any client sees it: it has gone, has got a 408 at the deadline, or sends no more. */

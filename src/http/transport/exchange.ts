@@ -30,11 +30,8 @@ import { TrustedProxies } from './trusted-proxies.ts';
 import { UnreadBytes, type UnreadHolder } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
-export interface ExchangeServer
-  extends StreamServer,
-    Required<Pick<TransportOptions, 'handle' | 'refuse' | 'admit'>> {
+export interface ExchangeServer extends StreamServer, Pick<TransportOptions, 'handlers'> {
   readonly proxies: TrustedProxies;
-  readonly handedOnFor: Required<TransportOptions>['handedOnFor'];
   readonly bodies: BodyBudget;
   readonly rounds: RequestRounds;
   /** Requests being received or handled. */
@@ -46,13 +43,10 @@ export interface ExchangeServer
 }
 
 function createExchangeServer(options: TransportOptions): ExchangeServer {
-  const { handle, refuse, admit = () => true, handedOnFor = () => null, log, clock = systemClock } = options;
+  const { handlers, log, clock = systemClock } = options;
   const limits = resolveLimits(options.limits);
   return {
-    handle,
-    refuse,
-    admit,
-    handedOnFor,
+    handlers,
     log,
     limits,
     proxies: new TrustedProxies(options.trustedProxies ?? []),
@@ -140,12 +134,15 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   protected abstract peerAddress(): string;
 
   remoteAddress(): string {
-    const { handedOnFor, proxies } = this.server;
-    return handedOnFor(this.request)?.address ?? proxies.callerOf(this.peerAddress(), this.request.headers);
+    const { handlers, proxies } = this.server;
+    return (
+      handlers.handedOnFor?.(this.request)?.address ??
+      proxies.callerOf(this.peerAddress(), this.request.headers)
+    );
   }
 
   host(): string {
-    return this.server.handedOnFor(this.request)?.host || this.request.header('host');
+    return this.server.handlers.handedOnFor?.(this.request)?.host || this.request.header('host');
   }
 
   /** Writes a response that is fit to be sent. Called once at most, and never after an abort. */
@@ -260,7 +257,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   /** Whether anything of the body may be kept before it is whole. */
   protected keepsBody(): boolean {
     try {
-      return this.server.admit(this.request);
+      return this.server.handlers.admit?.(this.request) ?? true;
     } catch (error) {
       // Operators: report it with the log line
       this.server.log.error(
@@ -305,7 +302,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   #handle(): void {
     this.#isHandling = true;
     try {
-      const outcome: unknown = this.server.handle(this.request, this);
+      const outcome: unknown = this.server.handlers.handle(this.request, this);
       // The type says void, but an async function fits it, and its rejection would end the process.
       if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#fail(error));
     } catch (error) {
@@ -354,7 +351,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
 // Makes sure that there is always something to send. An invalid response becomes a 500, and when the body of that 500
 // cannot be made either, it is sent without a body. So an engine can respond whatever happens above it.
 
-type Above = Pick<TransportOptions, 'refuse' | 'log'>;
+type Above = Pick<TransportOptions, 'handlers' | 'log'>;
 
 /** The response to a request that is refused for `refusal`; `head` is null where there is none. Never throws. */
 export function refusalResponse(
@@ -363,7 +360,7 @@ export function refusalResponse(
   head: TransportRequestHead | null,
 ): HttpResponse {
   try {
-    const response = above.refuse(refusal.status, refusal.reason, head);
+    const response = above.handlers.refuse(refusal.status, refusal.reason, head);
     response.headers.startOf(response.status);
     return response;
   } catch (error) {

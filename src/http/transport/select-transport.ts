@@ -1,25 +1,25 @@
-/**
- * Chooses the HTTP engine. `auto` takes uWebSockets.js when there is a binary for this platform and version of Node,
- * and otherwise node:http, with one warning.
- */
-import { createNodeTransport } from './node-transport.ts';
+/** Chooses the HTTP engine: uWebSockets.js, unless an add-on brings another one that is preferred, or there is no binary of it. */
 import type { Transport, TransportOptions } from './transport.ts';
 import { createUwsTransport } from './uws-transport.ts';
 
-export const HTTP_ENGINES = ['auto', 'uws', 'node'] as const;
-export type HttpEngine = (typeof HTTP_ENGINES)[number];
+/** An engine that an add-on brings. */
+export interface OtherEngine {
+  /** False: only where there is no binary of uWebSockets.js. */
+  readonly isPreferred: boolean;
+  open(options: TransportOptions): Promise<Transport>;
+}
 
-export async function selectTransport(
-  engine: HttpEngine,
+export async function openTransport(
   options: TransportOptions,
+  other: OtherEngine | null,
   createUws: (options: TransportOptions) => Promise<Transport> = createUwsTransport,
 ): Promise<Transport> {
-  if (engine === 'node') return createNodeTransport(options);
+  if (other?.isPreferred === true) return other.open(options);
   try {
     return await createUws(options);
   } catch (error) {
     const where = `${process.platform}/${process.arch} with Node ${process.version}`;
-    if (engine === 'uws') {
+    if (other === null) {
       const advice = 'set HTTP_ENGINE=auto, or use a Node version that has one';
       throw new Error(`There is no uWebSockets.js binary for ${where}: ${advice}.`, { cause: error });
     }
@@ -28,6 +28,6 @@ export async function selectTransport(
       { err: error },
       `There is no uWebSockets.js binary for ${where}; the server uses the slower node:http.`,
     );
-    return createNodeTransport(options);
+    return other.open(options);
   }
 }

@@ -43,11 +43,6 @@ export interface TransportLimits {
    * Open connections. Protects the file descriptors that the journal needs. Without descriptors, accept busy-loops.
    */
   readonly connectionsMax: number;
-  /**
-   * Open connections of one address. Protects the other clients from one that takes all; on node:http only, because
-   * uWebSockets.js does not tell whose connection has ended. Infinity for no limit, as behind a proxy, which has one address.
-   */
-  readonly connectionsPerAddressMax: number;
 }
 
 export const STREAMS_MAX = 10_000;
@@ -87,7 +82,6 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     roundMs: 5,
     waitingBytesMax: 16 * 1024 * 1024,
     idleMs: 10_000,
-    connectionsPerAddressMax: Number.POSITIVE_INFINITY,
     connectionsMax,
     ...overrides,
     streamsMax: Math.min(streamsMax, Math.floor(connectionsMax * STREAMS_SHARE_MAX)),

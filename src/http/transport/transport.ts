@@ -112,10 +112,8 @@ export interface TransportLog {
   error(fields: object, message: string): void;
 }
 
-export interface TransportOptions {
-  readonly host: string;
-  /** 0 lets the operating system choose. */
-  readonly port: number;
+/** The handlers of requests. They may change while the server listens. */
+export interface RequestHandlers {
   readonly handle: RequestHandler;
   /**
    * Whether a body that arrives in pieces is worth memory, judged by the head of its request. False means that `handle`
@@ -127,14 +125,21 @@ export interface TransportOptions {
    * parser could make nothing of it.
    */
   readonly refuse: (status: number, reason: string, head: TransportRequestHead | null) => HttpResponse;
+  /** The caller of a request that another node of the cluster hands on; null for every other request. */
+  readonly handedOnFor?: (request: Pick<TransportRequest, 'header'>) => HandedOn | null;
+}
+
+export interface TransportOptions {
+  readonly host: string;
+  /** 0 lets the operating system choose. */
+  readonly port: number;
+  readonly handlers: RequestHandlers;
   readonly log: TransportLog;
   /** Paths of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
   readonly polledPaths?: readonly string[];
   readonly limits?: Partial<TransportLimits>;
   /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
   readonly trustedProxies?: readonly string[];
-  /** The caller of a request that another node of the cluster hands on; null for every other request. */
-  handedOnFor?(request: Pick<TransportRequest, 'header'>): HandedOn | null;
   readonly clock?: TransportClock;
   /** PEM files of a certificate and its key: HTTPS and nothing else. Absent: HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;

@@ -4,16 +4,16 @@
 import { describe, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
-import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
 import { ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type {
   HttpResponse,
   RequestHandler,
+  RequestHandlers,
   Transport,
   TransportOptions,
 } from '../../../src/http/transport/transport.ts';
 import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
-import { ENGINES, type EngineName } from '../../support/installed-engines.ts';
+import { ENGINES, type EngineName, OTHER_ENGINE } from '../../support/installed-engines.ts';
 
 export interface Engine {
   readonly name: EngineName;
@@ -22,7 +22,7 @@ export interface Engine {
 
 export const engineOf = (name: EngineName): Engine => ({
   name,
-  create: async (options) => (name === 'uws' ? createUwsTransport(options) : createNodeTransport(options)),
+  create: async (options) => (name === 'uws' ? createUwsTransport(options) : OTHER_ENGINE!.open(options)),
 });
 
 export function overEachEngine(subject: string, define: (engine: Engine) => void): void {
@@ -65,7 +65,8 @@ export interface Started {
 }
 
 export type Setup = Partial<
-  Pick<TransportOptions, 'handle' | 'admit' | 'limits' | 'refuse' | 'polledPaths' | 'trustedProxies'>
+  Pick<RequestHandlers, 'handle' | 'admit' | 'refuse'> &
+    Pick<TransportOptions, 'limits' | 'polledPaths' | 'trustedProxies'>
 >;
 
 /** A server that answers every request with its path, unless `handle` says otherwise. Closed after the test. */
@@ -82,17 +83,19 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
       warn: (fields, message) => log.push({ level: 'warn', fields, message }),
       error: (fields, message) => log.push({ level: 'error', fields, message }),
     },
-    refuse:
-      setup.refuse ??
-      ((status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason })),
-    ...(setup.admit !== undefined && { admit: setup.admit }),
+    handlers: {
+      refuse:
+        setup.refuse ??
+        ((status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason })),
+      ...(setup.admit !== undefined && { admit: setup.admit }),
+      handle: (request, responder) => {
+        handled.push(request.path);
+        return handle(request, responder);
+      },
+    },
     polledPaths: setup.polledPaths ?? [],
     trustedProxies: setup.trustedProxies ?? [],
     limits: { connectionsMax: 100, ...setup.limits },
-    handle: (request, responder) => {
-      handled.push(request.path);
-      return handle(request, responder);
-    },
   });
   const { port } = await transport.listen();
   t.after(() => transport.close());

@@ -107,9 +107,11 @@ async function open(name: EngineName): Promise<Transport> {
     host: '127.0.0.1',
     port: 0,
     log: { warn: () => undefined, error: () => undefined },
-    refuse: (status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason }),
-    handle: ({ path }, responder) =>
-      responder.send(path === '/unread' ? { status: 200, headers: NO_HEADERS, body: UNREAD } : text('ok')),
+    handlers: {
+      refuse: (status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason }),
+      handle: ({ path }, responder) =>
+        responder.send(path === '/unread' ? { status: 200, headers: NO_HEADERS, body: UNREAD } : text('ok')),
+    },
   };
   return engineOf(name).create(options);
 }

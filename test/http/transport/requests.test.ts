@@ -344,7 +344,11 @@ overEachEngine('how connections end and go on', (engine) => {
 
   test('a port in use is refused with a message that says so', async (t) => {
     const { port } = await start(t, engine);
-    const options = { host: '127.0.0.1', log: console, handle: () => undefined, refuse: () => text('') };
+    const options = {
+      host: '127.0.0.1',
+      log: console,
+      handlers: { handle: () => undefined, refuse: () => text('') },
+    };
     const second = await engine.create({ ...options, port });
     t.after(() => second.close());
     await assert.rejects(second.listen(), {
@@ -353,7 +357,7 @@ overEachEngine('how connections end and go on', (engine) => {
   });
 
   test('an address that this machine does not have is refused with a message that says so', async (t) => {
-    const options = { log: console, handle: () => undefined, refuse: () => text('') };
+    const options = { log: console, handlers: { handle: () => undefined, refuse: () => text('') } };
     const transport = await engine.create({ ...options, host: '192.0.2.1', port: 0 });
     t.after(() => transport.close());
     await assert.rejects(

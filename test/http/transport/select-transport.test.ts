@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectTransport } from '../../../src/http/transport/select-transport.ts';
+import { openTransport } from '../../../src/http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
 import { connectionsWithin, resolveLimits } from '../../../src/http/transport/transport-limits.ts';
-import { NO_UWS } from '../../support/installed-engines.ts';
+import { NO_UWS, OTHER_ENGINE } from '../../support/installed-engines.ts';
 import { text } from './engines.ts';
 
 const noBinary = async (): Promise<Transport> => {
@@ -14,21 +14,29 @@ function optionsWith(warnings: string[]): TransportOptions {
   return {
     host: '127.0.0.1',
     port: 0,
-    handle: (_, response) => response.send(text('ok')),
-    refuse: (status, reason) => text(reason, status),
+    handlers: {
+      handle: (_, response) => response.send(text('ok')),
+      refuse: (status, reason) => text(reason, status),
+    },
     log: { warn: (_, message) => warnings.push(message), error: (_, message) => assert.fail(message) },
   };
 }
 
-test('auto takes uWebSockets.js where there is a binary', { skip: NO_UWS }, async (t) => {
-  const transport = await selectTransport('auto', optionsWith([]));
+test('uWebSockets.js is taken where there is a binary', { skip: NO_UWS }, async (t) => {
+  const transport = await openTransport(optionsWith([]), null);
   t.after(() => transport.close());
   assert.equal(transport.engine, 'uws');
 });
 
-test('auto falls back to node:http where there is none, with one warning, and serves', async (t) => {
+test('the engine of an add-on is taken where there is none, with one warning, and serves', {
+  skip: OTHER_ENGINE === null,
+}, async (t) => {
   const warnings: string[] = [];
-  const transport = await selectTransport('auto', optionsWith(warnings), noBinary);
+  const transport = await openTransport(
+    optionsWith(warnings),
+    { ...OTHER_ENGINE!, isPreferred: false },
+    noBinary,
+  );
   t.after(() => transport.close());
   assert.equal(transport.engine, 'node');
   assert.equal(warnings.length, 1);
@@ -40,15 +48,15 @@ test('auto falls back to node:http where there is none, with one warning, and se
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'ok');
 });
 
-test('node never loads the binary', async (t) => {
+test('one that is preferred never loads the binary', { skip: OTHER_ENGINE === null }, async (t) => {
   const warnings: string[] = [];
-  const transport = await selectTransport('node', optionsWith(warnings), () => assert.fail('loaded'));
+  const transport = await openTransport(optionsWith(warnings), OTHER_ENGINE, () => assert.fail('loaded'));
   t.after(() => transport.close());
   assert.deepEqual([transport.engine, warnings], ['node', []]);
 });
 
-test('uws without a binary is refused with advice', async () => {
-  await assert.rejects(selectTransport('uws', optionsWith([]), noBinary), /set HTTP_ENGINE=auto/);
+test('uWebSockets.js without a binary is refused with advice', async () => {
+  await assert.rejects(openTransport(optionsWith([]), null, noBinary), /set HTTP_ENGINE=auto/);
 });
 
 test('the connection budget stays below the descriptors, and above nothing', () => {

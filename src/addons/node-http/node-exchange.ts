@@ -6,11 +6,16 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Exchange, type ExchangeServer } from './exchange.ts';
-import { bodyTooLarge, ReceivedRequest, type RequestRefusal, UNKNOWN_VERSION } from './received-request.ts';
-import { BodyPieces, byteLengthOf, bytesOf, isBodiless } from './response.ts';
-import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
-import type { HttpResponse } from './transport.ts';
+import { Exchange, type ExchangeServer } from '../../http/transport/exchange.ts';
+import {
+  bodyTooLarge,
+  ReceivedRequest,
+  type RequestRefusal,
+  UNKNOWN_VERSION,
+} from '../../http/transport/received-request.ts';
+import { BodyPieces, byteLengthOf, bytesOf, isBodiless } from '../../http/transport/response.ts';
+import { OpenStream, type StreamServer, type StreamStart } from '../../http/transport/stream.ts';
+import type { HttpResponse } from '../../http/transport/transport.ts';
 
 /** Bytes of the pieces of a body that are written in one turn of the event loop. */
 const TURN_BYTES_MAX = 1024 * 1024;

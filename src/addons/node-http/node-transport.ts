@@ -13,12 +13,17 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { ExchangeTransport, refusalResponse } from './exchange.ts';
+import { ExchangeTransport, refusalResponse } from '../../http/transport/exchange.ts';
+import {
+  HEAD_TOO_LARGE,
+  MALFORMED,
+  type RequestRefusal,
+  TOO_SLOW,
+} from '../../http/transport/received-request.ts';
+import { bytesOf } from '../../http/transport/response.ts';
+import { ListenError, type Transport, type TransportOptions } from '../../http/transport/transport.ts';
+import { HEADER_BLOCK_BYTES_MAX } from '../../http/transport/transport-limits.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { HEAD_TOO_LARGE, MALFORMED, type RequestRefusal, TOO_SLOW } from './received-request.ts';
-import { bytesOf } from './response.ts';
-import { ListenError, type Transport, type TransportOptions } from './transport.ts';
-import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 
 /** How late a head that takes too long may be noticed. */
 const HEAD_CHECK_MS = 1_000;
@@ -29,8 +34,15 @@ const HEAD_CHECK_MS = 1_000;
  */
 const PIPELINED_MAX = 64;
 
-export function createNodeTransport(options: TransportOptions): Transport {
-  return new NodeTransport(options);
+/**
+ * `connectionsPerAddressMax`: open connections of one address. Protects the other clients from one that takes all; infinite where a proxy,
+ * which has one address, is in front.
+ */
+export function createNodeTransport(
+  options: TransportOptions,
+  connectionsPerAddressMax = Number.POSITIVE_INFINITY,
+): Transport {
+  return new NodeTransport(options, connectionsPerAddressMax);
 }
 
 interface Connection {
@@ -53,14 +65,16 @@ interface HalfOpenServer {
 class NodeTransport extends ExchangeTransport implements Transport {
   readonly engine = 'node';
   readonly #options: TransportOptions;
+  readonly #connectionsPerAddressMax: number;
   readonly #http: ReturnType<typeof createServer>;
   readonly #connections = new Map<Socket, Connection>();
   readonly #perAddress = new AddressCounts();
   #isFull = false;
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions, connectionsPerAddressMax: number) {
     super(options);
     this.#options = options;
+    this.#connectionsPerAddressMax = connectionsPerAddressMax;
     const { limits } = this.server;
     const { tls } = options;
     const settings = {
@@ -125,7 +139,8 @@ class NodeTransport extends ExchangeTransport implements Transport {
   }
 
   #admit(socket: Socket): void {
-    const { connectionsMax, connectionsPerAddressMax } = this.server.limits;
+    const { connectionsMax } = this.server.limits;
+    const connectionsPerAddressMax = this.#connectionsPerAddressMax;
     const address = socket.remoteAddress ?? '';
     const isCrowded = this.#perAddress.of(address) >= connectionsPerAddressMax;
     if (isCrowded || this.#connections.size >= connectionsMax) {
