@@ -24,7 +24,7 @@ export function refuseBeyondLimits(
 ): Refusal | null {
   const flags = changedFlags(world, after, events);
   for (const [was, is] of flags) {
-    const excess = findExcess(after, was?.flag ?? null, is.flag, limits);
+    const excess = findExcess(after, was?.flag ?? null, is, limits);
     if (excess !== null) return excessRefusal(command, excess);
   }
   const refusal = refuseByProjectRules(world, after, command, events);

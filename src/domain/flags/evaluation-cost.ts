@@ -98,14 +98,13 @@ export function segmentCost(segment: Segment): Cost {
 
 /** The cost of a built-in kind of strategies, constraints and segments aside; others are never tested. */
 export function kindCost(name: string, parameters: JsonObject | null): Cost {
-  const read = parameterReader(parameters);
   switch (name) {
     case 'userWithId':
-      return listCost(read('userIds'), 0);
+      return listCost(parameterReader(parameters)('userIds'), 0);
     case 'remoteAddress':
-      return listCost(read('IPs'), ADDRESS_COST);
+      return listCost(parameterReader(parameters)('IPs'), ADDRESS_COST);
     case 'applicationHostname':
-      return listCost(read('hostNames'), 0);
+      return listCost(parameterReader(parameters)('hostNames'), 0);
     case 'flexibleRollout':
     case 'gradualRolloutUserId':
     case 'gradualRolloutSessionId':

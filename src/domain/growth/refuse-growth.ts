@@ -31,36 +31,44 @@ export interface Excess {
 export function findExcess(
   world: World,
   before: Flag | null,
-  after: Flag,
+  { flag: after, jsonBytesMax }: FlagRecord,
   limits: GrowthLimits,
 ): Excess | null {
-  const found = beyond(FLAG_ROWS, limits, before, after, `"${after.name}"`);
+  const bounds = { world, limits, jsonBytesMax };
+  const found = beyond(FLAG_ROWS, bounds, before, after, `"${after.name}"`);
   if (found !== null) return found;
   for (const environment of after.environments) {
     const known = before === null ? null : environmentOf(before, environment.name);
     if (known === environment) continue;
     const place = `"${after.name}" in the environment "${environment.name}"`;
-    const excess = excessIn(world, known, environment, limits, place);
+    const excess = excessIn(bounds, known, environment, place);
     if (excess !== null) return excess;
   }
   return null;
 }
 
+interface Bounds {
+  readonly world: World;
+  readonly limits: GrowthLimits;
+  /** No part of the flag has more bytes, or more parts. */
+  readonly jsonBytesMax: number;
+}
+
 function excessIn(
-  world: World,
+  bounds: Bounds,
   before: FlagEnvironment | null,
   after: FlagEnvironment,
-  limits: GrowthLimits,
   place: string,
 ): Excess | null {
+  const { world, limits } = bounds;
   const known = before?.strategies ?? [];
   const [gone, come] = exchanged(known, after.strategies);
   for (const strategy of come) {
     const old = gone.find(({ id }) => id === strategy.id) ?? null;
-    const excess = beyond(STRATEGY_ROWS, limits, old, strategy, place);
+    const excess = beyond(STRATEGY_ROWS, bounds, old, strategy, place);
     if (excess !== null) return excess;
   }
-  const excess = beyond(ENVIRONMENT_ROWS, limits, before, after, place);
+  const excess = beyond(ENVIRONMENT_ROWS, bounds, before, after, place);
   if (excess !== null || costOf(world, come) <= costOf(world, gone)) return excess;
   const max = limits.evaluationCost;
   const cost = costOf(world, after.strategies);
@@ -150,13 +158,14 @@ function payloadSizes({ variants }: Pick<FlagEnvironment, 'variants'>): readonly
 /** The first row in which `after` has grown beyond the limit. `before` is null for what is new. */
 function beyond<Part>(
   rows: readonly Row<Part>[],
-  limits: GrowthLimits,
+  { limits, jsonBytesMax }: Bounds,
   before: Part | null,
   after: Part,
   place: string,
 ): Excess | null {
   for (const row of rows) {
     const max = limits[row.limit];
+    if (jsonBytesMax <= max) continue;
     const sizes = row.sizesOf(after);
     if (typeof sizes === 'number') {
       if (sizes <= max) continue;

@@ -26,15 +26,22 @@ export type RefusalName =
   | 'InsufficientStorageError'
   | 'MembershipRuleError';
 
-export interface Refusal {
-  readonly refused: true;
+/** A class, because results of very many shapes are tested for being one, and `instanceof` takes no longer for that. */
+export class Refusal {
+  readonly refused = true;
   readonly name: RefusalName;
   readonly message: string;
   readonly details: readonly RefusalDetail[];
+
+  constructor(name: RefusalName, message: string, details: readonly RefusalDetail[]) {
+    this.name = name;
+    this.message = message;
+    this.details = details.length > 0 ? details : [{ message }];
+  }
 }
 
 export function refuse(name: RefusalName, message: string, details: readonly RefusalDetail[] = []): Refusal {
-  return { refused: true, name, message, details: details.length > 0 ? details : [{ message }] };
+  return new Refusal(name, message, details);
 }
 
 export const notFound = (message: string): Refusal => refuse('NotFoundError', message);
@@ -53,5 +60,5 @@ export function present<T extends object>(located: T | Refusal): T {
 }
 
 export function isRefusal(value: unknown): value is Refusal {
-  return typeof value === 'object' && value !== null && (value as { refused?: unknown }).refused === true;
+  return value instanceof Refusal;
 }
