@@ -68,7 +68,7 @@ export class EdgeRouter {
 
   readonly handle: RequestHandler = (received, responder) => {
     const { fallback, tokenHeader, mirrors } = this.#options;
-    const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
+    const request = withTokenHeader(received, tokenHeader);
     if (request.path === this.#validatePath) return this.#validate(request, responder);
     const given = request.header('authorization');
     // Nearly always the header is the secret and nothing else.
@@ -85,8 +85,7 @@ export class EdgeRouter {
   /** Whether a body is worth memory: what the token is good for is not known yet for a token that is new. */
   readonly admit = (given: TransportRequestHead): boolean => {
     const { fallback, mirrors, tokens, tokenHeader } = this.#options;
-    const head =
-      tokenHeader === 'authorization' ? given : new Renamed(given as TransportRequest, tokenHeader);
+    const head = withTokenHeader(given, tokenHeader);
     const secret = secretIn(head.header('authorization'));
     if (secret === null) return fallback.admit(head);
     const fed = mirrors.of(secret);
@@ -121,7 +120,7 @@ export class EdgeRouter {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, firstFlagsTimeoutMs);
     });
-    await Promise.race([fed.filled, late]);
+    await Promise.race([fed.served.mirror.filled, late]);
     clearTimeout(timer);
     return fed.served.mirror.isFilled ? fed : NO_FLAGS;
   }
@@ -181,44 +180,11 @@ function tokensIn({ body }: TransportRequest): readonly string[] {
   }
 }
 
-/** A request whose tokens stand in a header of another name. */
-class Renamed implements TransportRequest {
-  readonly #request: TransportRequest;
-  readonly #tokenHeader: string;
-
-  constructor(request: TransportRequest, tokenHeader: string) {
-    this.#request = request;
-    this.#tokenHeader = tokenHeader;
-  }
-
-  get method(): string {
-    return this.#request.method;
-  }
-  get path(): string {
-    return this.#request.path;
-  }
-  get query(): string {
-    return this.#request.query;
-  }
-  get body(): Uint8Array {
-    return this.#request.body;
-  }
-  get hasBody(): boolean {
-    return this.#request.hasBody;
-  }
-  get bodyDropped(): boolean {
-    return this.#request.bodyDropped;
-  }
-
-  header(name: string): string {
-    return this.#request.header(name === 'authorization' ? this.#tokenHeader : name);
-  }
-
-  remoteAddress(): string {
-    return this.#request.remoteAddress();
-  }
-
-  host(): string {
-    return this.#request.host();
-  }
+/** Has the request read its token from a header of another name. */
+function withTokenHeader<R extends TransportRequestHead>(request: R, tokenHeader: string): R {
+  if (tokenHeader === 'authorization') return request;
+  const header = request.header.bind(request);
+  return Object.assign(request, {
+    header: (name: string) => header(name === 'authorization' ? tokenHeader : name),
+  });
 }

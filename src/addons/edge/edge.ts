@@ -19,7 +19,7 @@ import { EdgeRouter } from './edge-router.ts';
 import { Feed, type FeedPosition } from './feed.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
-import { type OperatorSources, operatorRoutes } from './operator-routes.ts';
+import { type OperatorSources, operatorSurface } from './operator-routes.ts';
 import { sendReports } from './report-sending.ts';
 import { type Destination, REPORT, Reports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
@@ -97,9 +97,10 @@ export class Edge {
       onFault: (error) => this.#warn(error),
       monotonicMs,
     });
+    const { disabled } = settings;
     this.#surfaces = edgeSurfaces({
-      operatorRoutes: operatorRoutes(this.#sources()),
-      disabled: settings.disabled,
+      operators: operatorSurface(this.#sources(), disabled),
+      hasAll: !disabled.has('all'),
     });
     this.#fallback = this.#served(this.#mirror(''), null);
     this.#router = new EdgeRouter({
@@ -279,17 +280,11 @@ export class Edge {
 
   /** `resumed`: the position of what the mirror has already. */
   #fed(token: ValidToken, mirror: Mirror, resumed: FeedPosition | null): FedMirror {
-    let fill: () => void = () => undefined;
-    const filled = new Promise<void>((resolve) => {
-      fill = resolve;
-    });
-    if (mirror.isFilled) fill();
     const feed = new Feed(
       {
         ...{ token: token.token, mirror, client: this.#client, log: this.#log, now: this.#now },
         ...{ ways: this.#settings.ways, pollMs: this.#settings.pollMs },
         onConfirmed: (isChanged) => {
-          fill();
           if (isChanged) this.#copySoon();
         },
         onRevoked: () => this.#forget(token.token),
@@ -297,7 +292,7 @@ export class Edge {
       resumed,
     );
     feed.start();
-    return { token, served: this.#served(mirror, feed), feed, filled };
+    return { token, served: this.#served(mirror, feed), feed };
   }
 
   #mirror(environment: string): Mirror {

@@ -75,6 +75,11 @@ export class Mirror implements ServedState {
   #lastId = 0;
   /** Whether the upstream has sent anything yet. */
   #isFilled = false;
+  #fill: () => void = () => undefined;
+  /** Resolves once it has. */
+  readonly filled = new Promise<void>((resolve) => {
+    this.#fill = resolve;
+  });
 
   constructor({ environment, memoryBudgetBytes, monotonicMs, onFault }: MirrorOptions) {
     this.environment = environment;
@@ -197,6 +202,7 @@ export class Mirror implements ServedState {
   /** Tells of a change that was made under the upstream's id. Nothing new is no change. `events`: null where every flag may have changed. */
   #tell(id: number | null, revision: number, events: readonly NotedEvent[] | null): void {
     this.#isFilled = true;
+    this.#fill();
     // The upstream may have passed by what the token does not cover: its id is the newer one all the same.
     if (events?.length === 0 && revision !== id) return;
     this.#lastId = revision;

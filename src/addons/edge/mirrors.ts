@@ -16,8 +16,6 @@ export interface FedMirror {
   readonly token: ValidToken;
   readonly served: ServedMirror;
   readonly feed: Feed;
-  /** Resolves once there is something to serve. */
-  readonly filled: Promise<void>;
 }
 
 export interface MirrorsOptions {

@@ -98,24 +98,26 @@ export const EDGE_OPTIONS: readonly EdgeOption[] = [
   option('log-level', 'level', 'info', 'as [LOG_LEVEL](settings.md) of a server'),
 ];
 
+const OWN_COPY = 'Give --backup-folder: each edge keeps its own copy.';
+const BY_PROMETHEUS = 'Have Prometheus read /internal-backstage/prometheus.';
+const BY_FIREWALL = 'Leave it out: a firewall or the proxy in front says who may call.';
+
 /** Options of Unleash Edge that are not taken here, with what to do in place of them. */
 export const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['redis-url', 'Give --backup-folder: each edge keeps its own copy.'],
-  ['redis-password', 'Give --backup-folder: each edge keeps its own copy.'],
-  ['redis-username', 'Give --backup-folder: each edge keeps its own copy.'],
-  ['redis-host', 'Give --backup-folder: each edge keeps its own copy.'],
-  ['redis-port', 'Give --backup-folder: each edge keeps its own copy.'],
-  ['redis-mode', 'Give --backup-folder: each edge keeps its own copy.'],
+  ...['url', 'password', 'username', 'host', 'port', 'mode'].map((name): [string, string] => [
+    `redis-${name}`,
+    OWN_COPY,
+  ]),
   ['s3-bucket-name', 'Give --backup-folder, on a volume that outlives the container.'],
   ['sentry-dsn', 'Collect the log, which is JSON in lines.'],
   ['otel-collector-url', 'Read /internal-backstage/prometheus; traces of an edge are not recorded.'],
-  ['prometheus-remote-write-url', 'Have Prometheus read /internal-backstage/prometheus.'],
-  ['prometheus-push-interval', 'Have Prometheus read /internal-backstage/prometheus.'],
-  ['prometheus-username', 'Have Prometheus read /internal-backstage/prometheus.'],
-  ['prometheus-password', 'Have Prometheus read /internal-backstage/prometheus.'],
+  ...['remote-write-url', 'push-interval', 'username', 'password'].map((name): [string, string] => [
+    `prometheus-${name}`,
+    BY_PROMETHEUS,
+  ]),
   ['datadog-url', 'Have its agent read /internal-backstage/prometheus.'],
-  ['allow-list', 'Leave it out: a firewall or the proxy in front says who may call.'],
-  ['deny-list', 'Leave it out: a firewall or the proxy in front says who may call.'],
+  ['allow-list', BY_FIREWALL],
+  ['deny-list', BY_FIREWALL],
   ['log-format', 'Leave it out: the log is JSON in lines, and readable on a terminal.'],
   ['workers', 'Leave it out, and start one edge for each core: on Linux they share the port.'],
   ['custom-client-headers', 'Leave it out: headers are set by the proxy before the upstream.'],

@@ -3,14 +3,7 @@ import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
 import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
-import { METRICS_PATH } from '../../http/serving/metrics-page.ts';
-import {
-  type PlainRoute,
-  type RequestContext,
-  type Route,
-  readRoute,
-  underTag,
-} from '../../http/serving/route.ts';
+import { type RequestContext, type Route, readRoute, underTag } from '../../http/serving/route.ts';
 import type { Surface } from '../../http/serving/surface.ts';
 import { clientSurface } from '../sdk/client-surface.ts';
 import { edgeSurface } from '../sdk/edge-surface.ts';
@@ -20,16 +13,15 @@ import { ofrepSurface } from '../sdk/ofrep-surface.ts';
 import { OutcomeLists } from '../sdk/outcome-lists.ts';
 import { ContextSchema, contextInBody, contextInQuery, type SentContext } from '../sdk/request-input.ts';
 import { reportRoutes } from '../usage/report-routes.ts';
-import type { OperatorRoutes } from './operator-routes.ts';
 
 export interface SurfaceOptions {
-  readonly operatorRoutes: OperatorRoutes;
-  /** Names of what is switched off, such as `tokens`. */
-  readonly disabled: ReadonlySet<string>;
+  readonly operators: Surface;
+  /** Whether flags that are off are shown too. */
+  readonly hasAll: boolean;
 }
 
-export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
-  const frontend = frontendWithOffFlags(options.disabled.has('all'));
+export function edgeSurfaces({ operators, hasAll }: SurfaceOptions): readonly Surface[] {
+  const frontend = frontendWithOffFlags(hasAll);
   return [
     { ...client, routes: [...client.routes, ...postedDocument, ...(reportRoutes[client.prefix] ?? [])] },
     frontend,
@@ -38,7 +30,7 @@ export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
     ofrepSurface({ hintsAtStreams: false }),
     edgeSurface,
     noAdministration,
-    operatorSurface(options),
+    operators,
   ];
 }
 
@@ -108,56 +100,8 @@ const frontendAll: readonly Route[] = underTag('Frontend', [
   }),
 ]);
 
-function frontendWithOffFlags(isAllDisabled: boolean): Surface {
+function frontendWithOffFlags(hasAll: boolean): Surface {
   const reports = reportRoutes[frontendSurface.prefix] ?? [];
-  const routes = [
-    ...frontendSurface.routes,
-    ...reports,
-    ...frontendOne,
-    ...(isAllDisabled ? [] : frontendAll),
-  ];
-  return { ...frontendSurface, routes };
-}
-
-// What operators ask, by the paths of Unleash Edge.
-
-function operatorSurface({ operatorRoutes, disabled }: SurfaceOptions): Surface {
-  const json = (path: string, read: () => object): PlainRoute => ({
-    ...{ kind: 'plain', method: 'GET', path: `/internal-backstage/${path}` },
-    respond: () => jsonResponse(200, read()),
-  });
-  const metrics = (path: string): PlainRoute => ({
-    ...{ kind: 'plain', method: 'GET', path },
-    respond: operatorRoutes.metrics,
-  });
-  const offered: readonly (readonly [name: string, route: PlainRoute])[] = [
-    ['features', json('features', operatorRoutes.features)],
-    ['tokens', json('tokens', operatorRoutes.tokens)],
-    ['metrics-batch', json('metricsbatch', operatorRoutes.waitingMetrics)],
-    ['instance-data', json('instancedata', operatorRoutes.instance)],
-    ['metrics', metrics('/internal-backstage/metrics')],
-    ['metrics', metrics(METRICS_PATH)],
-  ];
-  const ready = (path: string): PlainRoute => ({
-    ...{ kind: 'plain', method: 'GET', path },
-    respond: () => {
-      const problem = operatorRoutes.unready();
-      return problem === null
-        ? jsonResponse(200, { status: 'READY' })
-        : jsonResponse(503, { status: 'NOT_READY', reason: problem });
-    },
-  });
-  return {
-    prefix: '',
-    access: null,
-    errors: COMMON_ERRORS,
-    routes: [
-      json('health', operatorRoutes.health),
-      { ...json('health', operatorRoutes.health), path: '/health' },
-      ready('/internal-backstage/ready'),
-      ready('/ready'),
-      ...offered.flatMap(([name, route]) => (disabled.has(name) ? [] : [route])),
-    ],
-    description: null,
-  };
+  const all = hasAll ? frontendAll : [];
+  return { ...frontendSurface, routes: [...frontendSurface.routes, ...reports, ...frontendOne, ...all] };
 }
