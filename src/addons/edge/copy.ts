@@ -4,11 +4,11 @@ import type { Flag } from '../../domain/flags/flag.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
 import { surroundingsOf } from '../sdk/client-document.ts';
 import { clientFlagView, segmentJson } from '../sdk/flag-view.ts';
+import { FLAG, flagOf, SEGMENT, segmentOf } from '../sdk/sent-flag.ts';
 import type { RowFiles } from '../usage/row-files.ts';
 import type { FeedPosition } from './feed.ts';
 import type { FedMirror } from './mirrors.ts';
 import type { ValidToken } from './upstream-client.ts';
-import { FLAG, flagOf, SEGMENT, segmentOf } from './upstream-document.ts';
 
 const TOKEN = v.object({
   token: v.string(),

@@ -1,74 +1,11 @@
-/**
- * The messages of an upstream, in one shape for all programs and versions: flags of one environment and segments, as SDKs get them.
- * It is read as generously as SDKs read it, because an edge that refuses a document serves nothing: what is missing gets the default
- * of SDKs, and an unknown operator never holds. What cannot be a flag at all is an error that names it.
- */
+/** The messages of an upstream, in one shape for all programs and versions: flags of one environment and segments, as SDKs get them. */
 import * as v from 'valibot';
 import { ownTurn } from '../../actors/turn.ts';
-import type { Constraint } from '../../domain/flags/constraint.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import { FLAG_TYPES, type FlagType } from '../../domain/flags/metadata.ts';
-import type { Strategy } from '../../domain/flags/strategy.ts';
-import type { Variant } from '../../domain/flags/variant.ts';
-import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
-import { SEGMENT as SEGMENT_ROW, type Segment } from '../../domain/kinds/segment.ts';
+import { isJsonObject } from '../../domain/json/json.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../../http/body/json-parts.ts';
-
-const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
-const text = v.nullish(v.string(), '');
-const flagged = v.nullish(v.boolean(), false);
-
-const CONSTRAINT = v.object({
-  contextName: v.string(),
-  operator: v.string(),
-  caseInsensitive: flagged,
-  inverted: flagged,
-  values: listOf(v.string()),
-  value: v.nullish(v.union([v.string(), v.number()])),
-});
-
-const VARIANT = v.object({
-  name: v.string(),
-  weight: v.number(),
-  weightType: v.nullish(v.picklist(['variable', 'fix'])),
-  stickiness: text,
-  payload: v.nullish(v.object({ type: v.string(), value: v.string() })),
-  overrides: listOf(v.object({ contextName: v.string(), values: listOf(v.string()) })),
-});
-
-/** No `v.record`, which drops fields named constructor. */
-const PARAMETERS = v.nullish(v.custom<JsonObject>(isJsonObject, 'an object'));
-
-const STRATEGY = v.object({
-  name: v.string(),
-  title: v.nullish(v.string()),
-  sortOrder: v.nullish(v.number()),
-  parameters: PARAMETERS,
-  constraints: listOf(CONSTRAINT),
-  segments: listOf(v.number()),
-  variants: listOf(VARIANT),
-});
-
-export const FLAG = v.object({
-  name: v.string(),
-  type: text,
-  enabled: v.boolean(),
-  project: v.nullish(v.string()),
-  stale: flagged,
-  impressionData: flagged,
-  description: v.nullish(v.string()),
-  strategies: listOf(STRATEGY),
-  variants: listOf(VARIANT),
-  dependencies: listOf(
-    v.object({ feature: v.string(), enabled: v.nullish(v.boolean()), variants: listOf(v.string()) }),
-  ),
-});
-
-export const SEGMENT = v.object({
-  id: v.number(),
-  name: v.nullish(v.string()),
-  constraints: listOf(CONSTRAINT),
-});
+import { FLAG, flagOf, listOf, SEGMENT, segmentOf } from '../sdk/sent-flag.ts';
 
 const DOCUMENT = v.object({
   features: v.array(FLAG),
@@ -93,9 +30,6 @@ const EVENT = v.variant('type', [
 ]);
 
 const EVENTS = v.object({ events: v.array(v.unknown()) });
-
-type SentFlag = v.InferOutput<typeof FLAG>;
-type SentStrategy = v.InferOutput<typeof STRATEGY>;
 
 /** All that a token covers. */
 export interface UpstreamDocument {
@@ -234,71 +168,4 @@ function checked<S extends v.GenericSchema>(schema: S, value: unknown, path: Par
   const [issue] = result.issues;
   const place = [...path, ...(v.getDotPath(issue)?.split('.') ?? [])].join('.') || 'the top';
   throw new UnreadableError(`the upstream sent something else than flags: at ${place}, ${issue.message}`);
-}
-
-const isFlagType = (type: string): type is FlagType => (FLAG_TYPES as readonly string[]).includes(type);
-
-export function flagOf(sent: SentFlag, environment: string): Flag {
-  const { name, enabled, strategies, variants } = sent;
-  return {
-    name,
-    project: sent.project ?? 'default',
-    description: sent.description ?? null,
-    type: isFlagType(sent.type) ? sent.type : 'release',
-    stale: sent.stale,
-    impressionData: sent.impressionData,
-    dependencies: sent.dependencies.map((one) => ({ ...one, enabled: one.enabled ?? true })),
-    ...{ links: [], tags: [], children: [], createdAt: '', archivedAt: null },
-    environments: [
-      {
-        name: environment,
-        enabled,
-        strategies: strategies.map(strategyOf),
-        variants: variants.map(variantOf),
-      },
-    ],
-  };
-}
-
-function strategyOf(sent: SentStrategy, at: number): Strategy {
-  return {
-    id: String(at),
-    name: sent.name,
-    title: sent.title ?? null,
-    disabled: false,
-    constraints: sent.constraints.map(constraintOf),
-    parameters: sent.parameters ?? {},
-    variants: sent.variants.map(variantOf),
-    segments: sent.segments,
-    sortOrder: sent.sortOrder ?? at,
-  };
-}
-
-/** Types say what this program lets people set; what an upstream lets them set beyond that is passed on, and evaluated as SDKs do. */
-function constraintOf({ value, ...rest }: SentStrategy['constraints'][number]): Constraint {
-  const single = value === null || value === undefined ? {} : { value: String(value) };
-  return { ...rest, ...single } as Constraint;
-}
-
-/** A stickiness that is not sent is not passed on either: SDKs take that of the strategy. */
-function variantOf(sent: SentStrategy['variants'][number]): Variant {
-  const { payload, weightType, stickiness, ...rest } = sent;
-  return {
-    ...rest,
-    weightType: weightType ?? 'variable',
-    ...(stickiness === '' ? {} : { stickiness }),
-    ...(payload === null || payload === undefined ? {} : { payload }),
-  } as Variant;
-}
-
-/** Fields of a segment that an upstream does not send, as a new one has them. */
-const UNSENT = v.getDefaults(v.omit(v.object(SEGMENT_ROW.sent), ['name', 'constraints']));
-
-export function segmentOf({ id, name, constraints }: v.InferOutput<typeof SEGMENT>): Segment {
-  return {
-    ...UNSENT,
-    ...{ id, name: name ?? `segment ${id}` },
-    constraints: constraints.map(constraintOf),
-    ...{ createdBy: '', createdAt: '' },
-  };
 }

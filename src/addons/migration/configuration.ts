@@ -11,7 +11,7 @@ export const yesNo = v.nullish(v.boolean(), false);
 export const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 
 /** Unleash keeps parameters as strings, and has stored numbers at times. */
-export const PARAMETERS = v.pipe(
+const PARAMETERS = v.pipe(
   v.nullish(v.record(v.string(), v.unknown()), {}),
   v.transform((record) =>
     Object.fromEntries(
@@ -38,7 +38,7 @@ export const CONSTRAINT = v.pipe(
   v.transform(({ value, ...rest }) => (value === null || value === '' ? rest : { ...rest, value })),
 );
 
-export const PAYLOAD = v.object({ type: v.string(), value: v.string() });
+const PAYLOAD = v.object({ type: v.string(), value: v.string() });
 
 const VARIANT_ENTRIES = {
   name: v.string(),

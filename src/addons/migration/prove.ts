@@ -2,18 +2,21 @@
  * Compares what applications get from two servers: it reads what SDKs read, evaluates each flag for many contexts by the one evaluator, and
  * compares the definitions besides. It changes nothing on either.
  */
+import type { Constraint } from '../../domain/flags/constraint.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import type { Variant } from '../../domain/flags/variant.ts';
 import { compileConstraint } from '../sdk/evaluation/constraint-test.ts';
 import { contextLength, contextOf } from '../sdk/evaluation/context.ts';
 import { Murmur3, utf8BytesOf } from '../sdk/evaluation/murmur3.ts';
 import type { Toggle } from '../sdk/evaluation/outcome.ts';
 import { type EvaluationInput, Run } from '../sdk/evaluation/run.ts';
 import {
-  type ClientConstraint,
   type ClientDocument,
-  type ClientFlag,
   constraintsOf,
   definitionOf,
   evaluatorOf,
+  parameterTexts,
+  rulesIn,
 } from './client-document.ts';
 
 export interface Difference {
@@ -98,10 +101,11 @@ const unique = <T>(items: readonly T[]): T[] => [
   ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
 ];
 
-function rulesOf({ strategies, variants }: ClientFlag, document: ClientDocument): Rule[] {
-  const rules = strategies.map(({ segments, ...strategy }) => ({
-    ...strategy,
-    constraints: constraintsOf({ ...strategy, segments }, document) ?? [],
+function rulesOf(flag: Flag, document: ClientDocument): Rule[] {
+  const { strategies, variants } = rulesIn(flag);
+  const rules = strategies.map((strategy) => ({
+    ...{ name: strategy.name, variants: strategy.variants, parameters: parameterTexts(strategy) },
+    constraints: constraintsOf(strategy, document) ?? [],
   }));
   return [...rules, { name: 'default', parameters: {}, constraints: [], variants }];
 }
@@ -123,8 +127,9 @@ function resultText({ enabled, impressionData, variant }: Toggle): string {
 // without an id to be sticky on. The same seed gives the same contexts.
 
 /** A strategy, with the constraints of its segments; or the variants of a flag. */
-interface Rule extends Pick<ClientFlag, 'variants'> {
-  readonly constraints: readonly ClientConstraint[];
+interface Rule {
+  readonly variants: readonly Variant[];
+  readonly constraints: readonly Constraint[];
   readonly name: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -236,7 +241,7 @@ const NO_FIELDS = new Set(['', 'default', 'random']);
 const listed = (text = ''): string[] => text.split(',').map((item) => item.trim());
 
 /** The list of a strategy's kind, as a constraint. */
-function kindConstraints({ name, parameters }: Rule): ClientConstraint[] {
+function kindConstraints({ name, parameters }: Rule): Constraint[] {
   const common = { inverted: false, caseInsensitive: false };
   if (name === 'userWithId')
     return [{ ...common, contextName: 'userId', operator: 'IN', values: listed(parameters['userIds']) }];
@@ -263,9 +268,7 @@ function joined(
 /** A value that is in no list. */
 const OTHER = '~';
 
-function candidatesOf(constraint: ClientConstraint): readonly string[] {
-  const { operator, values } = constraint;
-  const value = 'value' in constraint ? constraint.value : '';
+function candidatesOf({ operator, values, value = '' }: Constraint): readonly string[] {
   if (operator === 'IN_CIDR')
     return [...values.map((range) => range.split('/')[0] ?? ''), '203.0.113.77', '::'];
   if (operator.startsWith('STR_')) return [...values.flatMap(around), OTHER];
