@@ -62,14 +62,10 @@ export function evaluatedList(
   options: ListOptions,
 ): Result | Promise<Result> {
   return withEvaluator(request, (scope, evaluators) => {
-    const cached = cachedList(scope, evaluators, { sent, options });
-    if (cached !== undefined) return cached;
-    const input = requestInput(request, sent);
-    if (isRefusal(input)) return input;
-    if (scope.shown.evaluator.size <= FLAGS_AT_ONCE) {
-      const list = new EvaluatedList(evaluators, { scope, input, options });
-      if (atOnce(until(() => list.advance())) !== null) return list.end(sent);
-    }
+    const list = begun(request, sent, { scope, evaluators, options });
+    if (!(list instanceof EvaluatedList)) return list;
+    if (scope.shown.evaluator.size <= FLAGS_AT_ONCE && atOnce(until(() => list.advance())) !== null)
+      return list.end(sent);
     const { signal, name } = request.requester;
     const requester = { name: `${name} ${networkOf(request.remoteAddress())}`, signal };
     return evaluators.longLists.run(
@@ -86,33 +82,34 @@ async function longList(
   sent: SentContext,
   options: ListOptions,
 ): Promise<Result> {
-  const { requester } = request;
+  const { signal } = request.requester;
   return withEvaluator(request, async (scope, evaluators) => {
-    const cached = cachedList(scope, evaluators, { sent, options });
-    if (cached !== undefined) return cached;
-    const input = requestInput(request, sent);
-    if (isRefusal(input)) return input;
-    const list = new EvaluatedList(evaluators, { scope, input, options });
+    const list = begun(request, sent, { scope, evaluators, options });
+    if (!(list instanceof EvaluatedList)) return list;
     await inTurns(
       until(() => list.advance()),
-      { signal: requester.signal },
+      { signal },
     );
     return list.end(sent);
   });
 }
 
 interface WantedList {
-  readonly sent: SentContext;
+  readonly scope: ScopeEvaluator;
+  readonly evaluators: ScopeEvaluators;
   readonly options: ListOptions;
 }
 
-function cachedList(
-  { key, shown }: ScopeEvaluator,
-  { lists }: ScopeEvaluators,
-  { sent, options }: WantedList,
-): ReadResponse | undefined {
-  const cached = lists.get(`${key}\n${options.key}\n${sent.key}`);
-  return cached === undefined ? undefined : readOf(cached, shown, options);
+/** The list to evaluate, unless it is cached or the context is refused. */
+function begun(
+  request: RequestContext<unknown>,
+  sent: SentContext,
+  { scope, evaluators, options }: WantedList,
+): EvaluatedList | Result {
+  const cached = evaluators.lists.get(`${scope.key}\n${options.key}\n${sent.key}`);
+  if (cached !== undefined) return readOf(cached, scope.shown, options);
+  const input = requestInput(request, sent);
+  return isRefusal(input) ? input : new EvaluatedList(evaluators, { scope, input, options });
 }
 
 function readOf(list: TaggedResponse, { revision }: ShownScope, { finish }: ListOptions): ReadResponse {

@@ -30,7 +30,7 @@ export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
   /** By the name of the variant; `disabled` stands for none. */
-  readonly variants: Iterable<readonly [name: string, count: number]>;
+  readonly variants: readonly (readonly [name: string, count: number])[];
 }
 
 /** How often one application evaluated flags within a span of time. */

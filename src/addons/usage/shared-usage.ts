@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import type { Broadcast } from '../../host/addon.ts';
 import type { ApplicationDetails } from './applications.ts';
-import type { ApplicationReport, Side } from './reports.ts';
+import type { ApplicationReport, UsageReport } from './reports.ts';
 
 /** One thing that was reported, as JSON on the stream. `atMs`: by the clock of the node that it was reported to. */
 export type UsageNote =
@@ -31,17 +31,7 @@ export type UsageNote =
     };
 
 /** Counts of flags that exist and that the application's token covers, and the names of others. */
-export interface SharedCounts {
-  readonly appName: string;
-  readonly environment: string;
-  readonly side: Side;
-  readonly startMs: number;
-  readonly counts: readonly {
-    readonly flag: string;
-    readonly yes: number;
-    readonly no: number;
-    readonly variants: readonly (readonly [name: string, count: number])[];
-  }[];
+export interface SharedCounts extends UsageReport {
   readonly unknownFlags: readonly string[];
 }
 

@@ -89,8 +89,8 @@ class Period extends SavedTable<CountRow> implements PeriodId {
 
   load([flag, appName, environment, yes, no, ...rest]: CountRow): void {
     const wasSaved = this.isSaved;
-    const variants = new Map<string, number>();
-    for (let at = 0; at + 1 < rest.length; at += 2) variants.set(String(rest[at]), Number(rest[at + 1]));
+    const variants: (readonly [string, number])[] = [];
+    for (let at = 0; at + 1 < rest.length; at += 2) variants.push([String(rest[at]), Number(rest[at + 1])]);
     this.#take(this, { appName, environment }, { flag, yes, no, variants });
     this.isSaved = wasSaved;
   }
@@ -168,7 +168,7 @@ export class UsageTable {
       const into = this.period({ kind: 'day', startMs: day });
       for (const [flag, counts] of hour.flags)
         for (const count of counts.values())
-          this.#count(into, count, { flag, ...count, variants: count.variants ?? NO_VARIANTS });
+          this.#count(into, count, { flag, ...count, variants: [...(count.variants ?? NO_VARIANTS)] });
       this.#drop(hour);
     }
     for (const day of this.#of('day')) if (day.startMs + DAY_MS <= nowMs - DAYS_KEPT_MS) this.#drop(day);

@@ -173,17 +173,15 @@ export class Usage implements UsageView {
   }
 
   /** Counts the evaluations of an application that was passed to `application`. */
-  report({ appName, environment, side, startMs, counts }: UsageReport, scope: ReportScope): void {
+  report(sent: UsageReport, scope: ReportScope): void {
     const unknownFlags: string[] = [];
-    const counted = counts.filter(({ flag, yes, no }) => {
+    const counts = sent.counts.filter(({ flag, yes, no }) => {
       if (yes + no === 0) return false;
       if (this.#covers(scope, flag)) return true;
       unknownFlags.push(flag);
       return false;
     });
-    const shared = counted.map((one) => ({ ...one, variants: [...one.variants] }));
-    const report = { appName, environment, side, startMs, counts: shared, unknownFlags };
-    this.#note({ kind: 'counts', report, atMs: this.#options.now() });
+    this.#note({ kind: 'counts', report: { ...sent, counts, unknownFlags }, atMs: this.#options.now() });
   }
 
   #count({ appName, environment, side, startMs, counts, unknownFlags }: SharedCounts, nowMs: number): void {

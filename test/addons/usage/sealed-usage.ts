@@ -46,7 +46,7 @@ async function usageFiles(): Promise<MemoryFileSystem> {
     const who = { appName, environment: 'production', side: 'backend' } as const;
     const application = { ...who, instanceId: 'i', sdkVersion: 'sdk:1', strategies: ['default'] };
     usage.application({ ...application, projects: ['*'], address: '' });
-    const counts = [{ flag: appName, yes: 3, no: 1, variants: new Map([['v', 3]]) }];
+    const counts = [{ flag: appName, yes: 3, no: 1, variants: [['v', 3] as const] }];
     usage.report({ ...who, startMs: NOW, counts }, { projects: '*' });
   }
   await usage.close();

@@ -11,7 +11,7 @@ const SHOP = { appName: 'shop', environment: 'production' };
 const NONE = new Map<string, number>();
 
 const counts = (flag: string, yes: number, variants: ReadonlyMap<string, number> = NONE) => [
-  { flag, yes, no: 1, variants },
+  { flag, yes, no: 1, variants: [...variants] },
 ];
 
 function table(bytesMax = 2 ** 20): UsageTable {

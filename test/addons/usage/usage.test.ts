@@ -58,7 +58,7 @@ class Bench {
     const who = { appName, environment: 'production', side } as const;
     const application = { ...who, instanceId: 'i', sdkVersion: 'sdk:1', strategies: ['default'] };
     this.usage.application({ ...application, projects: ['*'], address: '' });
-    const counts = [{ flag, yes, no: 0, variants: new Map([['v', yes]]) }];
+    const counts = [{ flag, yes, no: 0, variants: [['v', yes] as const] }];
     this.usage.report({ ...who, startMs: this.nowMs, counts }, ALL_PROJECTS);
   }
 
@@ -253,7 +253,7 @@ describe('what applications reported', () => {
       bench.usage.application({
         ...{ ...who, instanceId: null, sdkVersion: null, strategies: null, projects: ['*'], address: '' },
       });
-      const counts = [{ flag: 'a', yes: 1, no: 0, variants: new Map() }];
+      const counts = [{ flag: 'a', yes: 1, no: 0, variants: [] }];
       bench.usage.report({ ...who, startMs: 0, counts }, ALL_PROJECTS);
     }
     assert.equal(bench.usage.applications('frontend').size, 1_000);
