@@ -226,6 +226,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/sdk/evaluation',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/state',
       'host',
       'http/serving',
@@ -329,7 +330,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/migration': {
     purpose: 'import from an Unleash',
-    imports: ['addons/sdk/evaluation', 'domain/access', 'domain/desired', 'domain/flags', 'host', 'process'],
+    imports: [
+      'addons/sdk',
+      'addons/sdk/evaluation',
+      'domain/access',
+      'domain/desired',
+      'domain/flags',
+      'domain/kinds',
+      'host',
+      'process',
+    ],
   },
   'addons/repair': {
     purpose: 'repair of damaged data folders: from a copy, or by a cut at the damage',

@@ -11,6 +11,7 @@ import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/a
 import {
   addProject,
   addStrategy,
+  addUser,
   environmentPath,
   FEATURES,
   makeFlag,
@@ -43,6 +44,13 @@ describeInterface('the playground', (server) => {
     body.features.find((one: { name: string }) => one.name === name);
   const explain = (name: string, body: object, query = '') =>
     server().call('POST', `${FEATURES}/${name}/explain${query}`, body);
+  const explainIn = (project: string, name: string, token: string) =>
+    server().call(
+      'POST',
+      `/projects/${project}/features/${name}/explain`,
+      { environment: 'development' },
+      { token },
+    );
   const newestEvent = async (): Promise<number> => (await server().call('GET', '/events')).body.events[0].id;
 
   it('says of each flag what decided: strategy, constraint, segment and bucket', async () => {
@@ -98,6 +106,23 @@ describeInterface('the playground', (server) => {
       }
     }
     assert.deepEqual([...results].sort(), [false, true]);
+  });
+
+  it('shows nothing of a private project to those who do not see it', async () => {
+    const { call } = server();
+    const { token } = await addUser(server(), 2);
+    await call('POST', '/projects', { id: 'hush', name: 'hush', mode: 'private' });
+    await call('POST', '/projects/hush/features', { name: 'hush.flag' });
+    const playedBy = async (projects: string | readonly string[]): Promise<string> => {
+      const body = { environments: ['development'], projects, context: { appName: 'x' } };
+      const answer = await call('POST', '/playground/advanced', body, { token });
+      return `${answer.status} ${answer.body.message ?? JSON.stringify(answer.body)}`;
+    };
+    assert.equal((await playedBy(['hush'])).replaceAll('hush', 'none'), await playedBy(['none']));
+    const all = await playedBy('*');
+    assert(all.startsWith('200') && !all.includes('hush'));
+    const { status } = await explainIn('hush', 'hush.flag', token);
+    assert.equal(status, 404);
   });
 
   it('tries every combination of values and environments', async () => {
