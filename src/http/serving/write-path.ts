@@ -46,13 +46,12 @@ export class WritePath {
   }
 
   /** `located`: the object that the path names, or why there is none. */
-  write(checked: Pick<WriteParts, 'call' | 'route' | 'warnings'>, located: unknown): void {
+  write(checked: CheckedWrite, located: unknown): void {
     const { call, route } = checked;
     const { directory } = this.world;
     const command = isRefusal(located) ? located : route.command(call, located);
-    const parts = { path: this, directory, ...checked };
-    if (!(command instanceof Promise)) return this.#submit(parts, command);
-    this.#sender.later(call, command, (late) => this.#submit(parts, late));
+    if (!(command instanceof Promise)) return this.#submit(checked, directory, command);
+    this.#sender.later(call, command, (late) => this.#submit(checked, directory, late));
   }
 
   /** Another node leads: it responds to a write, and decides about everything itself. */
@@ -62,14 +61,14 @@ export class WritePath {
     );
   }
 
-  #submit(parts: Omit<WriteParts, 'command' | 'retry'>, command: Command | Refusal): void {
-    const { call, route } = parts;
+  #submit(checked: CheckedWrite, directory: DirectoryState, command: Command | Refusal): void {
+    const { call, route, warnings } = checked;
     const retry = retryOf(call.request, call.caller, route);
     const isUnkeyed = retry === undefined || isRefusal(retry);
     if (isRefusal(command) && isUnkeyed) return this.#sender.refuseSettled(call, command);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
     call.trace?.queued();
-    this.#engine.submit(new Write({ ...parts, command, retry }));
+    this.#engine.submit(new Write({ path: this, call, route, warnings, directory, command, retry }));
   }
 
   respond(call: Call, outcome: Outcome<HttpResponse>): void {
@@ -90,12 +89,15 @@ export class WritePath {
   }
 }
 
-interface WriteParts {
-  readonly path: WritePath;
+interface CheckedWrite {
   readonly call: Call;
   readonly route: BoundRoute<WriteRoute>;
   /** Likely slips in its body. */
   readonly warnings: readonly Warning[];
+}
+
+interface WriteParts extends CheckedWrite {
+  readonly path: WritePath;
   /** The directory with which the route let the caller in. */
   readonly directory: DirectoryState;
   readonly command: Command | Refusal;

@@ -109,10 +109,7 @@ export class EventColumns {
 
   /** Declares the frame at `offset` complete; frames follow each other without a gap. */
   endFrame(offset: number, bytesEnd: number): void {
-    assert(
-      offset === this.#bytesEnd,
-      `a frame at ${offset} was added after one that ends at ${this.#bytesEnd}`,
-    );
+    assert(offset === this.#bytesEnd, 'a frame begins where the one before it ends');
     assert(bytesEnd > offset, 'a frame has a length');
     this.#bytesEnd = bytesEnd;
   }

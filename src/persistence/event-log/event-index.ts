@@ -14,8 +14,6 @@ import { type ColumnSet, EventColumns, type EventRow, type SegmentView } from '.
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
 
-type FrameRow = Pick<EventRow, 'at' | 'offset' | 'by'>;
-
 export class EventIndex {
   readonly names: EventNames = {
     types: new NameTable(),
@@ -44,26 +42,25 @@ export class EventIndex {
   /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
   add(frame: Frame, position: FramePosition): void {
     const segment = this.#segmentFor(frame.id, position);
-    const shared = this.#shared(frame, position);
-    for (const event of frame.events) segment.push(this.#row(event, shared));
+    for (const event of frame.events) segment.push(this.#row(event, frame, position));
   }
 
   /** Adds a frame by its outline, which costs a fifth of decoding it. */
   addOutline(id: number, outline: FrameOutline, position: FramePosition): void {
     const segment = this.#segmentFor(id, position);
-    const shared = this.#shared(outline, position);
     for (let event = 0; event < outline.eventCount; event++)
-      segment.push(this.#row(outline.names(event), shared));
+      segment.push(this.#row(outline.names(event), outline, position));
   }
 
-  /** The part of a row that all events of a frame have in common. */
-  #shared({ at, by }: Pick<Frame, 'at' | 'by'>, { offset }: FramePosition): FrameRow {
-    return { at, offset, by: this.names.authors.codeOf(by) };
-  }
-
-  #row({ type, project, featureName, environment }: NamesOfEvent, shared: FrameRow): EventRow {
+  #row(
+    { type, project, featureName, environment }: NamesOfEvent,
+    { at, by }: Pick<Frame, 'at' | 'by'>,
+    { offset }: FramePosition,
+  ): EventRow {
     return {
-      ...shared,
+      at,
+      offset,
+      by: this.names.authors.codeOf(by),
       type: this.names.types.codeOf(type),
       project: this.names.projects.codeOf(project),
       feature: this.names.features.codeOf(featureName),
@@ -73,9 +70,9 @@ export class EventIndex {
 
   #segmentFor(id: number, { segment, offset, length }: FramePosition): EventColumns {
     const open = this.#segments.at(-1);
-    assert(open === undefined || id === open.lastId + 1, `event ${id} follows ${this.lastId}`);
+    assert(open === undefined || id === open.lastId + 1, 'events are added in the order of their ids');
     const isNext = open?.firstId !== segment;
-    assert(!isNext || id === segment, `event ${id} is the first of segment ${segment}`);
+    assert(!isNext || id === segment, 'a segment is named after its first event');
     const columns = isNext ? this.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
     columns.endFrame(offset, offset + length);
     return columns;
