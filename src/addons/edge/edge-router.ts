@@ -45,9 +45,7 @@ export interface EdgeRouterOptions {
   readonly mirrors: Mirrors;
   readonly tokens: Tokens;
   readonly basePath: string;
-  /** The header that holds tokens, in lower case. */
   readonly tokenHeader: string;
-  /** For how long a request waits for the first flags. */
   readonly firstFlagsTimeoutMs: number;
 }
 

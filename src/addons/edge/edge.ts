@@ -193,7 +193,6 @@ export class Edge {
     });
   }
 
-  /** Writes the copy where there is a folder. Never rejects. */
   async saveCopy(): Promise<void> {
     const { folder, upstream } = this.#settings;
     if (this.#files === null) return;
@@ -239,7 +238,6 @@ export class Edge {
     for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
   }
 
-  /** Asks for the settings' tokens until the upstream says which are valid. */
   async #askForTokens(): Promise<void> {
     const { tokens } = this.#settings;
     while (!this.#isStopped && tokens.length > 0) {

@@ -43,7 +43,6 @@ export interface FeedOptions {
   onRevoked(): void;
 }
 
-/** The end of an attempt. */
 type Outcome = 'went-well' | 'not-there' | 'failed';
 
 export class Feed {
@@ -53,15 +52,12 @@ export class Feed {
   #etag: string;
   #upstreamId: number | null;
   #way: FeedWay;
-  /** The time at which a way that was not there is tried again. */
   readonly #notBefore = new Map<FeedWay, number>();
   #streamEnds: number[] = [];
   #failures = 0;
   #confirmedAt: number;
   #isStreaming = false;
-  /** The way in which the upstream was last read. */
   #confirmedWay: FeedWay | null = null;
-  /** The wait that the upstream has asked for. */
   #retryAfterMs: number | null = null;
 
   /** `resumed`: where a copy on disk left off. */
@@ -73,7 +69,6 @@ export class Feed {
     this.#way = options.ways[0]!;
   }
 
-  /** Starts; never rejects. */
   start(): void {
     void this.#run();
   }
@@ -105,7 +100,6 @@ export class Feed {
     }
   }
 
-  /** Leaves the way alone for a while. */
   #giveUp(way: FeedWay): void {
     this.#notBefore.set(way, this.#options.now() + RETRY_BETTER_MS);
   }
@@ -261,7 +255,6 @@ async function waited(delayMs: number, signal: AbortSignal): Promise<void> {
   await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
 }
 
-/** How far a mirror is, for a copy on disk. */
 export interface FeedPosition {
   readonly etag: string;
   readonly upstreamId: number | null;

@@ -73,7 +73,6 @@ export class Mirror implements ServedState {
   readonly journal = { pendingFrames: 0 };
   readonly feed: MirrorFeed;
   #lastId = 0;
-  /** Whether the upstream has sent anything yet. */
   #isFilled = false;
   #fill: () => void = () => undefined;
   /** Resolves once it has. */
@@ -270,7 +269,6 @@ export class Mirror implements ServedState {
     this.#changeTokens((draft, directory) => putRecord(draft, directory, 'apiTokens', [token.digest, token]));
   }
 
-  /** Ends the streams of the token too. */
   dropToken(digest: string): void {
     this.#changeTokens((draft, directory) => dropRecord(draft, directory, 'apiTokens', digest));
     this.feed.tellOfTokens();

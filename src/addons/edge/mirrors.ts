@@ -10,7 +10,6 @@ import type { ValidToken } from './upstream-client.ts';
 /** Mirrors, each with a connection to the upstream. */
 export const MIRRORS_MAX = 200;
 
-/** A mirror, and what keeps it new. */
 export interface FedMirror {
   /** With which the upstream is asked. */
   readonly token: ValidToken;
@@ -19,9 +18,7 @@ export interface FedMirror {
 }
 
 export interface MirrorsOptions {
-  /** Makes and starts one. */
   open(token: ValidToken): FedMirror;
-  /** Bytes that all mirrors may take together. */
   readonly bytesMax: number;
 }
 
@@ -47,7 +44,6 @@ export class Mirrors {
     return this.#mirrors.values();
   }
 
-  /** The mirror of a token that has one. */
   of(secret: string): FedMirror | undefined {
     if (secret !== this.#lastSecret) {
       this.#last = this.#bySecret.get(secret);

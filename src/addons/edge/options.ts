@@ -131,5 +131,4 @@ export const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['token-request-interval', 'Leave it out: tokens are validated at their first request.'],
 ]);
 
-/** The variable of an option. */
 export const variableOf = (name: string): string => name.replaceAll('-', '_').toUpperCase();

@@ -10,7 +10,6 @@ import { UpstreamError, type UpstreamResponse } from './upstream-client.ts';
 export interface SendOptions {
   readonly reports: Reports;
   readonly secretFor: SecretFor;
-  /** Sends to the upstream with this token. */
   post(secret: string, body: object): Promise<UpstreamResponse>;
   /** On disk when it resolves, where there is a disk. */
   save(): Promise<void>;

@@ -88,20 +88,17 @@ interface Sum {
   readonly variants: Map<string, number>;
 }
 
-/** The counts of one side; the oldest first. */
 class Counts {
   readonly byKey = new Map<string, Sum>();
   bytes = 0;
 }
 
-/** All that waits. */
 class Waiting {
   readonly counts: Readonly<Record<Side, Counts>> = { backend: new Counts(), frontend: new Counts() };
   readonly applications: Readonly<Record<Side, Map<string, SentApplication>>> = {
     backend: new Map(),
     frontend: new Map(),
   };
-  /** By environment. */
   readonly seenTokens = new Map<string, Set<string>>();
   readonly environments = new Set<string>();
 
@@ -189,12 +186,10 @@ export class Reports implements SharedReports {
     return this.#waiting;
   }
 
-  /** The environments of what waits. */
   get environments(): readonly string[] {
     return [...this.#waiting.environments];
   }
 
-  /** The waiting reports as rows of the file. */
   *rows(): Generator<readonly [json: string]> {
     for (const report of this.#waiting) yield [JSON.stringify(report)];
   }
@@ -262,7 +257,6 @@ const bytesOf = (key: string, { variants }: Sum): number =>
 const countsIn = (reports: readonly Report[]): number =>
   reports.filter(({ kind }) => kind === 'count').length;
 
-/** Texts and figures in lists of a report. */
 function partsOf(report: Report): number {
   if (report.kind === 'count') return 1 + report.variants.length;
   return 1 + report.strategies.length + report.projects.length;

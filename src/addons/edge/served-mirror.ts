@@ -25,7 +25,6 @@ export interface ServedMirrorOptions {
   readonly surfaces: readonly Surface[];
   readonly reports: Reports;
   readonly basePath: string;
-  /** Origins of pages that may call. */
   readonly origins: readonly string[];
   readonly log: ApiLog;
   now(): number;
@@ -89,7 +88,6 @@ export class ServedMirror {
     });
   }
 
-  /** Ends the streams of the token too. */
   dropToken(secret: string): void {
     const digest = digestOf(secret);
     this.#secrets.delete(digest);

@@ -151,7 +151,6 @@ class Source {
     return itemsOf(this.text(name) ?? this.content(`${name}-file`) ?? '');
   }
 
-  /** The content of the file that the option names. */
   content(name: string): string | undefined {
     const file = this.text(name);
     if (file === undefined) return undefined;
@@ -169,7 +168,6 @@ class Source {
     throw new ConfigError(`--${name} must be one of ${allowed.join(', ')}, not "${value}".`);
   }
 
-  /** The number in milliseconds. */
   seconds(name: string): number {
     const value = this.needed(name);
     const seconds = Number(value);

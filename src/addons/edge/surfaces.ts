@@ -16,7 +16,6 @@ import { reportRoutes } from '../usage/report-routes.ts';
 
 export interface SurfaceOptions {
   readonly operators: Surface;
-  /** Whether flags that are off are shown too. */
   readonly hasAll: boolean;
 }
 

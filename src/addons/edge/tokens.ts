@@ -14,7 +14,6 @@ import { environmentIn, type ValidToken } from './upstream-client.ts';
 /** The form in which upstreams take a token apart. Anything else is no token, and causes no request. */
 const TOKEN_PATTERN = /^[^:]{1,250}:[^.]{1,100}\.[\x21-\x7e]{1,250}$/;
 
-/** Characters of a token. */
 const TOKEN_LENGTH_MAX = 300;
 
 /** Tokens that wait for an answer of the upstream: 300 KB. Requests with the same token wait together. */
@@ -82,7 +81,6 @@ export class Tokens {
     return this.#invalid.size;
   }
 
-  /** Requests to the upstream about tokens so far. */
   get askedCount(): number {
     return this.#askedCount;
   }
@@ -156,7 +154,6 @@ export class Tokens {
     this.#isAsking = false;
   }
 
-  /** Whether the upstream said which are valid. */
   async #validated(secrets: readonly string[]): Promise<boolean> {
     try {
       this.#askedCount += 1;

@@ -24,7 +24,6 @@ const IDLE_MS = 5_000;
 /** The part of the specification of SDKs that this program knows: segments come as a list, once. */
 const CLIENT_SPEC = '5.2.0';
 
-/** The address of the upstream, and how it is spoken to. */
 export interface UpstreamOptions {
   /** Without `/api`. */
   readonly url: string;

@@ -31,7 +31,6 @@ const EVENT = v.variant('type', [
 
 const EVENTS = v.object({ events: v.array(v.unknown()) });
 
-/** All that a token covers. */
 export interface UpstreamDocument {
   readonly flags: readonly Flag[];
   readonly segments: readonly Segment[];
@@ -46,7 +45,6 @@ export type UpstreamEvent =
   | { readonly type: 'segment-updated'; readonly eventId: number; readonly segment: Segment }
   | { readonly type: 'segment-removed'; readonly eventId: number; readonly id: number };
 
-/** The upstream sent something that cannot be read. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
 }
@@ -128,7 +126,6 @@ class PartsOfDocument {
     this.#other = isJsonObject(value) ? undefined : value;
   }
 
-  /** The document without its flags and segments. */
   get rest(): unknown {
     return this.#other ?? Object.fromEntries(this.#fields);
   }

@@ -223,7 +223,6 @@ export interface Project {
   readonly environments: readonly string[];
   readonly memberships: readonly Membership[];
   readonly groups: readonly GroupMembership[];
-  /** By environment. */
   readonly defaultStrategies: ReadonlyMap<string, Strategy>;
 }
 

@@ -24,7 +24,6 @@ export async function takeSteps(
   { steps }: Plan,
   target: Configuration,
   client: AdminClient,
-  onStep: (done: number, total: number) => void = () => undefined,
 ): Promise<MigrationResult> {
   const ids: TargetIds = {
     segments: new Map(target.segmentIds),
@@ -51,7 +50,6 @@ export async function takeSteps(
         refused.set(subject, does);
       }
     }
-    onStep(taken + leftOut.length + failed.length, steps.length);
   }
   return { taken, failed, leftOut };
 }

@@ -103,10 +103,7 @@ async function read<S extends v.GenericSchema>(
   return shaped(path, await client.get(path), schema);
 }
 
-export async function readServer(
-  client: AdminClient,
-  onFlag: (done: number, total: number) => void = () => undefined,
-): Promise<Configuration> {
+export async function readServer(client: AdminClient): Promise<Configuration> {
   const { environments } = await read(client, '/environments', ENVIRONMENTS);
   const { strategies } = await read(client, '/strategies', v.object({ strategies: v.array(STRATEGY_TYPE) }));
   const fields = await read(client, '/context', v.array(CONTEXT_FIELD));
@@ -122,7 +119,7 @@ export async function readServer(
   const projects = await projectsOf(client, { logins, roles, segmentNames, major });
   const { tagTypes } = await read(client, '/tag-types', v.object({ tagTypes: v.array(TAG_TYPE) }));
   const { types } = await read(client, '/feature-types', FLAG_TYPES);
-  const flags = await flagsOf(client, { projectIds: [...projects.keys()], major }, onFlag);
+  const flags = await flagsOf(client, { projectIds: [...projects.keys()], major });
   // Those that flags began to use meanwhile are among them.
   const segments = await segmentsOf(client, major);
   return {
@@ -245,7 +242,6 @@ async function pathsOf(client: AdminClient, projectIds: readonly string[]): Prom
 async function flagsOf(
   client: AdminClient,
   { projectIds, major }: FlagSource,
-  onFlag: (done: number, total: number) => void,
 ): Promise<WithSegments<ReadonlyMap<string, Flag>>> {
   const paths = await pathsOf(client, projectIds);
   const flags: WithSegments<Flag>[] = [];
@@ -259,7 +255,6 @@ async function flagsOf(
         return null;
       });
       if (found !== null) flags.push(found);
-      onFlag(flags.length + missed.size, paths.length);
     }
   };
   await Promise.all(Array.from({ length: READS_AT_ONCE }, worker));

@@ -38,7 +38,6 @@ const schema = v.object({
   reads: v.optional(v.object({ record: count, content: count, rules: count }), READ_BY_0_2_0),
   /** Starts of nodes at whose addresses nothing responds to it. */
   unreached: v.optional(v.pipe(v.array(shortText), v.maxLength(PEERS_MAX)), []),
-  /** Whether it lets others lead. */
   standsLast: v.optional(v.boolean(), false),
   /** Sent along with each request that it hands on, so that the leader knows it for a node. */
   hopKey: v.optional(shortText, ''),

@@ -29,7 +29,6 @@ export const withArchive: WithCopy = async ({ fs, terminal }, folder, use) => {
 
 const OTHER_COPY = 'Nothing was changed. A backup, or the folder of another node, may have what is lost.';
 
-/** The failure where the servers do not say whether there is an archive. */
 function untold(error: unknown): never {
   if (!(error instanceof LogAwayError)) throw error;
   throw new CommandFailure(EXIT.unavailable, `${error.message}. ${AWAY}`);

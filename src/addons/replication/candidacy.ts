@@ -24,7 +24,6 @@ const SILENCE_JITTER_MS = 1_000;
 /** A log that has not answered for so long would not take the record either: its servers may be choosing a leader. */
 const ANSWER_MS_MAX = 1_000;
 
-/** The parts of a replica (replica.ts) that decide together who leads. */
 export interface ReplicaParts {
   readonly options: ReplicaOptions;
   readonly role: Role;
@@ -32,7 +31,6 @@ export interface ReplicaParts {
   readonly eligibility: Eligibility;
   readonly holdOff: LeaderHoldOff;
   readonly logWatch: LogWatch;
-  /** The other recently seen nodes. */
   others(): readonly Peer[];
   announce(handsOver: boolean): void;
 }

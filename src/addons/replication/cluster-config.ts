@@ -15,9 +15,7 @@ export interface ClusterConfig {
     readonly certFile: string | null;
     readonly keyFile: string | null;
   };
-  /** The name by which the nodes of one cluster find their log. */
   readonly cluster: string;
-  /** The name of this node, for operators. */
   readonly node: string;
   /**
    * The address at which the other nodes reach this one, without a path; null for this machine's name and the port it

@@ -127,7 +127,6 @@ interface Opened<S> extends Aligned {
   readonly store: S;
 }
 
-/** Opens the store on what journal and log agree on. */
 async function openAligned<S>(
   options: ClusterNodeOptions<S>,
   pause: Pause,

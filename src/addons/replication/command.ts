@@ -111,7 +111,6 @@ async function init(context: CommandContext, options: CommonOptions): Promise<vo
   });
 }
 
-/** An empty journal. */
 const NOTHING: JournalEnd = { places: [{ id: 0, chain: 0, boundary: null }], committedId: 0 };
 
 async function republish(context: CommandContext, options: CommonOptions): Promise<void> {
@@ -192,7 +191,6 @@ function clusterText(view: ReplicaView, archive: ArchiveView | null): string {
   return [fields(rows), ...nodesText(view)].join('\n');
 }
 
-/** A line for each node, under the names of the columns. */
 function nodesText({ peers, gone }: ReplicaView): readonly string[] {
   if (peers.length + gone.length === 0) return [];
   const rows = [['node', 'address', 'version', 'state', 'event', 'behind', 'clock', 'seen']];

@@ -42,20 +42,16 @@ const FORMATS = ['record', 'content', 'rules'] as const;
 export type Found = 'leads' | 'follows' | 'refused' | 'nothing';
 
 export interface EligibilityOptions {
-  /** This start of this node. */
   readonly run: string;
   readonly address: string;
-  /** The newest formats that this node reads and writes. */
   readonly formats: Announcement['reads'];
   readonly clock: {
-    /** Milliseconds. */
     monotonic(): number;
     /** Milliseconds since 1970. */
     wall(): number;
   };
   /** Never rejects, and takes a second at most. */
   reach(node: Pick<Announcement, 'node' | 'address'>): Promise<Found>;
-  /** The other recently seen nodes. */
   others(): readonly Announcement[];
 }
 
@@ -145,12 +141,10 @@ export class Eligibility {
     return this.isUnreached || this.#readsLess.length > 0 ? OTHERS_FIRST_MS : 0;
   }
 
-  /** Whether this node should not lead even though it does. */
   get shouldHandOver(): boolean {
     return this.#clockProblem !== null || this.isUnreached;
   }
 
-  /** Whether none of the others reaches this node. */
   get isUnreached(): boolean {
     const others = this.#options.others();
     return others.length > 0 && others.every(({ unreached }) => unreached.includes(this.#options.run));

@@ -18,7 +18,6 @@ export interface ArchivedFile {
 
 export interface FileArchive {
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** Lists the files, in any order. */
   list(): Promise<readonly ArchivedFile[]>;
   /** Null where there is no such file. Rejects when what was stored is damaged. */
   get(name: string): Promise<Buffer | null>;

@@ -31,7 +31,6 @@ const UNSYNCED_FRAMES_MAX = 4_096;
 export interface FollowerEvents {
   /** Called at a take-over record, before anything behind it is read. */
   onLeader(leader: NodeIdentity | null): Promise<void>;
-  /** Called after each record. */
   onProgress(): void;
 }
 

@@ -45,7 +45,6 @@ export class JournalGatherer {
     this.#at = at;
   }
 
-  /** The first event of the next file. */
   get firstId(): number {
     return this.#builder.firstId;
   }

@@ -90,15 +90,12 @@ const UNKNOWN = refuse(
 );
 
 export interface LeaderClientOptions {
-  /** The name of this node. */
   readonly node: string;
-  /** Names this node to the leader. */
   readonly hopKey: string;
   /** The leader's address, such as `http://flags-1:4242`; null while none is known. */
   leaderAddress(): string | null;
 }
 
-/** A request that the leader has not responded to. */
 interface UnderWay {
   readonly address: string;
   readonly give: (refusal: Refusal) => void;

@@ -29,7 +29,6 @@ export class Leadership {
     this.#role = parts.role;
   }
 
-  /** Whether commands may be decided here. */
   get mayDecide(): boolean {
     const { eligibility } = this.#parts;
     return this.#role.name === 'leading' && this.#hasLed && !this.isCutOff && !eligibility.isClockUnsure;

@@ -121,7 +121,6 @@ export class Replica {
     return key !== '' && this.#peers.list(this.#now()).some(({ hopKey }) => hopKey === key);
   }
 
-  /** Whether commands may be decided here. */
   get isLeading(): boolean {
     return this.#leadership.mayDecide;
   }

@@ -32,9 +32,7 @@ export interface ReplicatedCommitLogOptions {
   readonly log: ReplicatedLog;
   readonly history: NodeHistory;
   readonly identity: NodeIdentity;
-  /** Resolves after that many milliseconds. */
   pause(delayMs: number): Promise<void>;
-  /** Milliseconds. */
   monotonic(): number;
   /** For tests: of one part of a batch. */
   readonly partBytes?: number | undefined;

@@ -1,7 +1,6 @@
 import { printable } from '../../host/format.ts';
 import type { ReplicaView } from './node-view.ts';
 
-/** The role of a node of a cluster, in a few words. */
 export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {
   if (problem !== null) return `${role}, stopped: ${problem}`;
   if (isLeading) return `leading, epoch ${epoch}`;

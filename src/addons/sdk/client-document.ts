@@ -27,7 +27,6 @@ import {
   listed,
 } from './json-blocks.ts';
 
-/** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
 
 /** Bytes of the digest of one flag: with its text, which goes sooner. */
@@ -57,7 +56,6 @@ interface Content {
   readonly encoded: EncodedBody;
 }
 
-/** The next content of a document, while it is made. */
 export interface NextContent {
   readonly builder: DocumentBuilder;
   readonly lastId: number;
@@ -84,7 +82,6 @@ export class ClientDocument {
     return this.#revision;
   }
 
-  /** Whether it was asked for before. */
   get isMade(): boolean {
     return this.#content !== null;
   }
@@ -109,7 +106,6 @@ export class ClientDocument {
     return true;
   }
 
-  /** Whether it is as new as the event. */
   shows(eventId: number): boolean {
     return this.#checkedId >= eventId;
   }
@@ -167,7 +163,6 @@ interface BuilderOptions {
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;
   readonly query: ClientQuery;
-  /** The content that the document shows so far. */
   readonly known: Content | null;
 }
 
@@ -193,7 +188,6 @@ export class DocumentBuilder {
     return this.#isTooLarge;
   }
 
-  /** The bytes made before the document proved too large. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -245,7 +239,6 @@ interface DocumentParts {
   readonly segments: readonly JsonBlock[] | null;
 }
 
-/** The tag of a document, and its bytes in pieces. */
 function rendered(query: ClientQuery, { flags, segments }: DocumentParts) {
   const { environment, projects, namePrefix, tags, inlineSegments } = query;
   const queryHash = createHash('sha256')
@@ -276,7 +269,6 @@ function rendered(query: ClientQuery, { flags, segments }: DocumentParts) {
   return { tag, pieces: pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)) };
 }
 
-/** The records of the moment of the call. */
 function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<FlagRecord | null> {
   const chunks = [...projects].flatMap(({ flags }) => flags.chunks);
   return recordsIn(chunks, query);

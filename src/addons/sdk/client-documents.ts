@@ -14,7 +14,7 @@ import type { World } from '../../domain/state/world.ts';
 import { Compressor } from '../../http/serving/compressor.ts';
 import { isFiltering } from '../../http/serving/flag-filter.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
-import type { ClientQuery } from './client-query.ts';
+import { type ClientQuery, QueryCache } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './json-blocks.ts';
 
@@ -38,15 +38,13 @@ export class ClientDocuments {
   readonly #world: World;
   /** Bodies of other responses are compressed there too: one at a time, of all. */
   readonly workshop: BodyWorkshop;
-  readonly #whole: CachePart<string, Entry>;
-  readonly #narrowed: CachePart<string, Entry>;
+  readonly #entries: QueryCache<Entry>;
   /**
    * The query of the last request. Comparing with it is faster than a lookup, and that request has already marked its
    * entry as used.
    */
   #lastQuery: ClientQuery | null = null;
   #last: Entry | null = null;
-  /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
   readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
   readonly #making: Making<Answer>;
@@ -56,15 +54,13 @@ export class ClientDocuments {
     this.#making = new Making(cache);
     this.workshop = { compressor: new Compressor(), later, ...workshop };
     this.#texts = cache.part({ bytesOf: ({ bytes }) => bytes, onEvicted: (blocks) => blocks.forget() });
-    const options = {
-      bytesOf: ({ document }: Entry, key: string) => document.bytes + key.length * 2 + BYTES_EACH,
-      onEvicted: (entry: Entry): void => {
+    this.#entries = new QueryCache(cache, {
+      bytesOf: ({ document }, key) => document.bytes + key.length * 2 + BYTES_EACH,
+      onEvicted: (entry) => {
         entry.document.retire();
         if (entry === this.#last) this.#last = null;
       },
-    };
-    this.#whole = cache.part(options);
-    this.#narrowed = cache.part({ ...options, isMultiplied: true });
+    });
   }
 
   /**
@@ -120,7 +116,7 @@ export class ClientDocuments {
     const { builder } = next;
     if (builder.isTooLarge) return tooLarge(builder.bytes, document.query);
     document.adopt(next);
-    const cache = this.#cacheOf(document.query);
+    const cache = this.#entries.of(document.query);
     // While it was made it may have been evicted, and asked for again.
     if (cache.peek(key) !== entry) {
       cache.set(key, entry);
@@ -129,19 +125,14 @@ export class ClientDocuments {
     return document;
   }
 
-  #cacheOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
-    return isNarrowed ? this.#narrowed : this.#whole;
-  }
-
   #entryOf(query: ClientQuery): Entry {
-    const cache = this.#cacheOf(query);
+    const cache = this.#entries.of(query);
     const entry = cache.get(query.key) ?? this.#add(cache, query);
     this.#lastQuery = query;
     this.#last = entry;
     return entry;
   }
 
-  /** One flag, as the document of the query has it. */
   feature(query: ClientQuery, record: FlagRecord): string {
     return this.blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
   }

@@ -1,4 +1,5 @@
 /** The flags that a request asks for: those that its token covers, narrowed by its query string. */
+import type { Cache, CachePart, CachePartOptions } from '../../actors/cache.ts';
 import type { Requester } from '../../actors/turn.ts';
 import { defaultEnvironment, locateEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -28,16 +29,33 @@ export function payerOf(
   return { name, charge };
 }
 
-/** The caller of a query, who waits for the response. */
 export function requesterOf(query: ClientQuery, context: RequestContext<unknown>): Requester {
   const { signal } = context.requester;
   return { name: '', ...payerOf(query, context), signal };
 }
 
+/** Values cached by the keys of queries. Those of narrowed queries are many, and take no room from the others (src/actors/cache.ts). */
+export class QueryCache<V> {
+  readonly #whole: CachePart<string, V>;
+  readonly #narrowed: CachePart<string, V>;
+
+  constructor(cache: Cache, options: Omit<CachePartOptions<string, V>, 'isMultiplied'>) {
+    this.#whole = cache.part(options);
+    this.#narrowed = cache.part({ ...options, isMultiplied: true });
+  }
+
+  get size(): number {
+    return this.#whole.size + this.#narrowed.size;
+  }
+
+  of({ isNarrowed }: ClientQuery): CachePart<string, V> {
+    return isNarrowed ? this.#narrowed : this.#whole;
+  }
+}
+
 /** The first version of the SDKs' specification in which clients resolve references to segments. */
 const SEGMENTS_SINCE = { major: 4, minor: 2 };
 
-/** The projects of the query that exist. */
 export function projectsOf(
   world: World,
   { projects }: Pick<ClientQuery, 'projects'>,
@@ -127,7 +145,6 @@ function knowsSegments(clientSpec: string): boolean {
   return lastVerdict;
 }
 
-/** How a query string narrows what a token covers. */
 export const QUERY_PARAMETERS = {
   project: {
     description: 'Id of a project; may be given more than once. A token for some projects decides itself.',

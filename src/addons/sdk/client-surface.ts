@@ -119,7 +119,6 @@ const DeltaSchema = titled('Client delta', {
   ),
 });
 
-/** The changes since a client's last request. */
 const deltaRoute = readRoute('GET /delta', {
   isPolled: true,
   operationId: 'getClientDelta',
@@ -147,7 +146,6 @@ const deltaRoute = readRoute('GET /delta', {
 });
 
 interface DeltaRequest {
-  /** The newest event that the client has seen. */
   readonly seenId: number;
   readonly acceptEncoding: string;
 }
@@ -187,7 +185,6 @@ function eventIdIn(ifNoneMatch: string): number {
 // The routes by which server-side SDKs, and Unleash Edge, read flags.
 
 interface Hints {
-  /** Whether polling SDKs are told to stream. */
   readonly hintsAtStreams: boolean;
 }
 

@@ -16,7 +16,6 @@ const THOROUGH_AFTER_MS = 1_000;
 
 export interface BodyWorkshop {
   readonly compressor: Compressor;
-  /** Calls back once, after so many milliseconds. */
   later(delayMs: number, callback: () => void): void;
 }
 
@@ -26,7 +25,6 @@ export interface EncodedBodyOptions extends BodyWorkshop {
   readonly body: Buffer;
   /** True where all codings share one tag, because clients read it as a number. */
   readonly isTagOfAllCodings?: true;
-  /** Told when the body takes more bytes, or fewer, than before. */
   onResized(): void;
 }
 
@@ -47,19 +45,16 @@ export class EncodedBody {
     return this.#options.tag;
   }
 
-  /** Bytes of all codings together. */
   get bytes(): number {
     let bytes = this.#options.body.byteLength;
     for (const { body } of this.#compressed.values()) bytes += (body as Uint8Array).byteLength;
     return bytes;
   }
 
-  /** Ends its use: no other coding is made. */
   retire(): void {
     this.#isRetired = true;
   }
 
-  /** For a client that sent `acceptEncoding`. */
   response(acceptEncoding: string): TaggedResponse | Promise<TaggedResponse> {
     const coding = preferredCoding(acceptEncoding);
     if (coding === 'identity' || this.#options.body.byteLength < COMPRESSED_BYTES_MIN) return this.#identity;

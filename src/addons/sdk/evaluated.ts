@@ -45,7 +45,6 @@ export function evaluated(
 export interface ListOptions {
   /** Equal for requests that get the same list of the same state for the same context. */
   readonly key: string;
-  /** Whether flags that are off are left out. */
   readonly onlyEnabled: boolean;
   begin(renderings: Renderings): OutcomeList;
   /** The response, or another in its place that this request gets. */
@@ -76,7 +75,6 @@ export function evaluatedList(
   });
 }
 
-/** Evaluates in its turn, with the flags of that moment. */
 async function longList(
   request: RequestContext<unknown>,
   sent: SentContext,
@@ -122,7 +120,6 @@ interface EvaluatedListOptions {
   readonly options: ListOptions;
 }
 
-/** Flags evaluated one block after another, and put into a list. */
 class EvaluatedList {
   readonly #evaluators: ScopeEvaluators;
   readonly #scope: ScopeEvaluator;

@@ -39,7 +39,6 @@ export interface StreamRequest {
   readonly query: ClientQuery;
   readonly format: StreamFormat;
   readonly token: ApiToken | null;
-  /** The header Last-Event-ID; empty for none. */
   readonly lastEventId: string;
   /** Charged for what is made for this stream. */
   readonly payer?: Requester | undefined;
@@ -83,7 +82,6 @@ export class FlagStreams {
     return this.#subscribers.count;
   }
 
-  /** Makes what a new stream begins with. */
   async open(request: StreamRequest): Promise<StreamOpening | Refusal> {
     const refusal = this.#refuse(request);
     if (refusal !== null) return refusal;
@@ -194,7 +192,6 @@ export class FlagStreams {
 
 const NONE: readonly Message[] = [];
 
-/** Whether the token that opened a stream is unchanged. */
 function entitlementOf(token: ApiToken | null, state: ServedState, now: () => number): () => boolean {
   if (token === null) return () => true;
   const expiresAtMs = token.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(token.expiresAt);

@@ -10,7 +10,6 @@ import type { SegmentSource } from './evaluation/segment-test.ts';
 /** The surroundings of a flag that its look depends on. */
 export interface FlagSurroundings {
   readonly environment: string;
-  /** Whether the environment as a whole is on. */
   readonly environmentEnabled: boolean;
   /** True for clients that know no segments: they get the constraints in place of the references. */
   readonly inlineSegments: boolean;

@@ -22,7 +22,6 @@ export interface JsonItem {
 
 export class JsonBlock {
   readonly digests: readonly string[];
-  /** The items, separated by commas. */
   bytes: Buffer;
   #hash: Buffer | null = null;
 
@@ -110,7 +109,6 @@ export function holdOnTo(blocks: readonly JsonBlock[], whole: Buffer, start: num
 
 /** The look of a flag without its text. Equal texts have equal looks. */
 export interface FlagLook {
-  /** SHA-256 of the text. */
   readonly digest: string;
   readonly project: string;
   /** Ids of the segments that its strategies refer to and that exist, without disabled strategies. */
@@ -126,7 +124,6 @@ export interface FlagBlock {
 }
 
 interface CachedBlock {
-  /** The flag that the block shows. */
   readonly flag: Flag;
   readonly environmentEnabled: boolean;
   readonly block: FlagBlock;
@@ -140,7 +137,6 @@ const NO_SEGMENTS: readonly never[] = [];
 /** The blocks of one environment, for clients that all know segments, or all do not. */
 export class FlagBlocks {
   readonly #onResized: (blocks: FlagBlocks) => void;
-  /** By the name of the flag. */
   readonly #cache = new Map<string, CachedBlock>();
   #bytes = 0;
 

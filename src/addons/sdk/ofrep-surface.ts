@@ -87,7 +87,6 @@ function heardWith({ world, params, now }: RequestContext<unknown>): Heard | Ref
   return isValid ? { query: queryOfScope(scopeOf(token), false), token } : NO_STREAM;
 }
 
-/** The query of evaluations without a token. */
 function heardByAnyone({ world, site }: RequestContext<unknown>): Heard | Refusal {
   return site.isOpen ? { query: queryOfAnyone(world, false), token: null } : NO_STREAM;
 }
@@ -184,7 +183,6 @@ function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
 }
 
 interface Hints {
-  /** Whether clients learn which stream to open. */
   readonly hintsAtStreams: boolean;
 }
 

@@ -27,7 +27,6 @@ export interface OutcomeListsOptions {
   readonly field: string;
   /** The form in which each outcome caches its bytes. */
   readonly form: OutcomeForm;
-  /** An outcome as it is sent. */
   view(outcome: Outcome): unknown;
 }
 
@@ -64,7 +63,6 @@ interface OutcomeListOptions extends OutcomeListsOptions {
   readonly renderings: Renderings;
 }
 
-/** A list while it is put together. */
 export class OutcomeList {
   readonly #options: OutcomeListOptions;
   readonly #end: RenderedOutcome;
@@ -74,7 +72,6 @@ export class OutcomeList {
   #piecesBytes: number;
   #byteLength = 0;
   #isEmpty = true;
-  /** The sum of the digests so far. */
   readonly #sum: Int32Array;
 
   constructor(options: OutcomeListOptions) {

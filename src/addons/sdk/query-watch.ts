@@ -177,11 +177,8 @@ function* looksAtAll(content: QueryContent, eventId: () => number): Generator<re
 
 // The flags and segments of a query that events may have changed. Too many is harmless: each is looked at.
 
-/** Ids of the newest events. */
 interface EventEffects {
-  /** By name. */
   readonly flags: ReadonlyMap<string, number>;
-  /** By id. */
   readonly segments: ReadonlyMap<number, number>;
   /** The id of an event that may have changed every flag; null where there was none. */
   readonly everything: number | null;
@@ -234,7 +231,6 @@ function segmentOf(event: DomainEvent): number | null {
 //
 // Clients that go by these changes know segments, so segments are never inlined.
 
-/** A change that clients see. */
 export interface VisibleChange {
   /** The id of the event that it comes from, or of the newest of several. */
   readonly eventId: number;

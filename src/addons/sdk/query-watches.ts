@@ -7,7 +7,7 @@ import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
 import { clientDocuments, Making } from './client-documents.ts';
-import type { ClientQuery } from './client-query.ts';
+import { type ClientQuery, QueryCache } from './client-query.ts';
 import { EncodedBody } from './encoded-body.ts';
 import { joining } from './json-blocks.ts';
 import { QueryWatch } from './query-watch.ts';
@@ -29,7 +29,6 @@ export const NARROWED_STREAMED_PER_TOKEN_MAX = 50;
 export const EVENTS_HEAD = Buffer.from('{"events":[');
 export const EVENTS_TAIL = Buffer.from(']}');
 
-/** A watch that streams are open for. */
 interface Streamed {
   readonly watch: QueryWatch;
   /** The token of the stream that was opened first. */
@@ -39,36 +38,17 @@ interface Streamed {
 
 /** A hydration as the body of a response. */
 export interface HydrationBody {
-  /** The newest event that it shows. */
   readonly id: number;
   readonly encoded: EncodedBody;
-}
-
-/** Cached watches without streams, and cached bodies of responses. */
-interface Caches {
-  readonly watches: CachePart<string, QueryWatch>;
-  /** By key. */
-  readonly bodies: CachePart<string, HydrationBody>;
-}
-
-function cachesIn(cache: Cache, isMultiplied: boolean): Caches {
-  return {
-    watches: cache.part({ isMultiplied, bytesOf: ({ bytes }) => bytes }),
-    bodies: cache.part({
-      isMultiplied,
-      bytesOf: ({ encoded }) => encoded.bytes,
-      onEvicted: ({ encoded }) => encoded.retire(),
-    }),
-  };
 }
 
 export class QueryWatches {
   readonly #engine: ServedState;
   readonly #cache: Cache;
-  readonly #whole: Caches;
-  readonly #narrowed: Caches;
+  /** Watches without streams. */
+  readonly #watches: QueryCache<QueryWatch>;
+  readonly #bodies: QueryCache<HydrationBody>;
   readonly #parts: CachePart<string, HydrationPart>;
-  /** By key. */
   readonly #streamed = new Map<string, Streamed>();
   /** The hydration of each watch that was made last, as long as it has readers: it retains flags as they were. */
   readonly #hydrations = new WeakMap<QueryWatch, WeakRef<Hydration>>();
@@ -78,14 +58,16 @@ export class QueryWatches {
     this.#engine = engine;
     this.#cache = cache;
     this.#making = new Making(cache);
-    this.#whole = cachesIn(cache, false);
-    this.#narrowed = cachesIn(cache, true);
+    this.#watches = new QueryCache(cache, { bytesOf: ({ bytes }) => bytes });
+    this.#bodies = new QueryCache(cache, {
+      bytesOf: ({ encoded }) => encoded.bytes,
+      onEvicted: ({ encoded }) => encoded.retire(),
+    });
     this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
   }
 
-  /** The number of watches, with and without streams. */
   get size(): number {
-    return this.#streamed.size + this.#whole.watches.size + this.#narrowed.watches.size;
+    return this.#streamed.size + this.#watches.size;
   }
 
   /**
@@ -94,7 +76,7 @@ export class QueryWatches {
    */
   read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Requester): T | Promise<T> {
     const { key } = query;
-    const known = this.#streamed.get(key)?.watch ?? this.#cachesOf(query).watches.get(key);
+    const known = this.#streamed.get(key)?.watch ?? this.#watches.of(query).get(key);
     return this.#whenCurrent(known ?? this.#newWatch(query), read, payer);
   }
 
@@ -128,7 +110,7 @@ export class QueryWatches {
   bodyOf(watch: QueryWatch, requester?: () => Requester): HydrationBody | Promise<HydrationBody> {
     const { query } = watch;
     const hydration = this.hydrationOf(watch);
-    const known = this.#cachesOf(query).bodies.get(query.key);
+    const known = this.#bodies.of(query).get(query.key);
     if (known?.id === hydration.id) return known;
     if (!this.#making.has(query.key)) {
       const done = atOnce(bodySteps(hydration));
@@ -148,7 +130,7 @@ export class QueryWatches {
   }
 
   #cached(query: ClientQuery, id: number, body: Buffer): HydrationBody {
-    const { bodies } = this.#cachesOf(query);
+    const bodies = this.#bodies.of(query);
     const { key } = query;
     const made: HydrationBody = {
       id,
@@ -178,25 +160,23 @@ export class QueryWatches {
   /** The watch has streams from now on, the first of which the token opens. */
   hold(watch: QueryWatch, opener: ApiToken | null): void {
     const { key } = watch.query;
-    this.#cachesOf(watch.query).watches.delete(key);
+    this.#watches.of(watch.query).delete(key);
     if (this.#streamed.has(key)) return;
     const reservedBytes = watch.bytes;
     this.#cache.reserve(reservedBytes);
     this.#streamed.set(key, { watch, opener, reservedBytes });
   }
 
-  /** The watch has no streams any more. */
   release(watch: QueryWatch): void {
-    if (this.#free(watch)) this.#cachesOf(watch.query).watches.set(watch.query.key, watch);
+    if (this.#free(watch)) this.#watches.of(watch.query).set(watch.query.key, watch);
   }
 
   /** Drops a watch whose content is wrong; the next request makes a new one. */
   drop(watch: QueryWatch): void {
     this.#free(watch);
-    this.#cachesOf(watch.query).watches.delete(watch.query.key);
+    this.#watches.of(watch.query).delete(watch.query.key);
   }
 
-  /** True when it was one with streams. */
   #free(watch: QueryWatch): boolean {
     const { key } = watch.query;
     const streamed = this.#streamed.get(key);
@@ -215,7 +195,7 @@ export class QueryWatches {
     const refreshing = watch.refresh(payer);
     const { query } = watch;
     // Recounted: it may have more flags than before.
-    if (this.#streamed.get(query.key)?.watch !== watch) this.#cachesOf(query).watches.set(query.key, watch);
+    if (this.#streamed.get(query.key)?.watch !== watch) this.#watches.of(query).set(query.key, watch);
     if (refreshing === undefined) return read(watch);
     return refreshing.then(() => this.#whenCurrent(watch, read, payer));
   }
@@ -228,10 +208,6 @@ export class QueryWatches {
       blocks: clientDocuments(engine).blocksOf(query),
       logCharactersMax: () => Math.min(LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX / (this.#streamed.size + 1)),
     });
-  }
-
-  #cachesOf({ isNarrowed }: ClientQuery): Caches {
-    return isNarrowed ? this.#narrowed : this.#whole;
   }
 }
 

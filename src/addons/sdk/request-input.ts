@@ -37,7 +37,6 @@ export const ContextSchema = v.pipe(
 export interface SentContext {
   /** Equal only for contexts that are. */
   readonly key: string;
-  /** Made on demand. */
   readonly fields: () => Readonly<Record<string, unknown>>;
   /** The context's place in the request, as a JSON pointer. */
   readonly path: string;

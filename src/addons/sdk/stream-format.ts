@@ -88,7 +88,6 @@ const PART_CHARACTERS = 64 * 1024;
 /** Flags that are looked at for one part, which is empty where the query shows none of them. */
 const LOOKS_A_PART = 2_000;
 
-/** The flag with which a part begins. */
 export interface HydrationPosition {
   readonly chunk: number;
   readonly at: number;
@@ -105,11 +104,9 @@ export interface HydrationPart {
 }
 
 export interface HydrationOptions {
-  /** The id of the newest event that it shows. */
   readonly id: number;
   readonly query: ClientQuery;
   readonly chunks: readonly FlagChunk[];
-  /** The segments as JSON. */
   readonly segments: readonly string[];
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;
@@ -142,7 +139,6 @@ export class Hydration {
     return { bytes, next: isLast ? null : { chunk, at, isFirst } };
   }
 
-  /** The flags of one part, and where the next one begins. */
   #textsFrom({ chunk: firstChunk, at: firstAt }: HydrationPosition) {
     const { chunks, query, blocks, around } = this.#options;
     const texts: string[] = [];

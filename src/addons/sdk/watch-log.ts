@@ -1,11 +1,9 @@
 /** The newest visible changes of a query, for clients that were away for a moment and say what they saw last. */
 import assert from 'node:assert/strict';
 
-/** Visible changes that are sent together. */
 export interface WatchUpdate {
   /** The id of its last change, which a client that has it names. */
   readonly id: number;
-  /** The changes as JSON, separated by commas. */
   readonly changes: string;
 }
 

@@ -52,7 +52,6 @@ function partWithout(hidden: ReadonlySet<string>, part: Part): readonly Part[] {
   return [{ side, application: { ...application, environments: new Map(environments) } }];
 }
 
-/** By name. */
 export function allApplications(context: Context): WholeApplication[] {
   const { engine, caller } = context;
   const hidden = new Set(hiddenProjects(engine.world, caller));
@@ -88,7 +87,6 @@ export function placesOf({ parts }: WholeApplication): readonly Place[] {
   );
 }
 
-/** Whether one of its tokens covers the project. */
 export function isInProject(application: WholeApplication, projectId: string): boolean {
   return placesOf(application).some(
     ({ environment: { projects } }) => projects.has(ALL) || projects.has(projectId),

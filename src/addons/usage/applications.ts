@@ -149,12 +149,10 @@ export class Applications extends SavedTable<ApplicationRow> {
     this.#put(application);
   }
 
-  /** Forgets the application until it reports again. */
   forget(appName: string): void {
     this.#forget(appName);
   }
 
-  /** Forgets applications that have not reported for long. */
   advance(nowMs: number): void {
     for (const { appName, seenAtMs } of this.#byName.values()) {
       if (seenAtMs > nowMs - KEPT_MS) return;

@@ -25,7 +25,6 @@ const ROWS_MAX = 5_000;
 
 const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
 
-/** The counts of all sides together, the newest first. */
 function countsOf(context: RequestContext<unknown>, kind: 'hour' | 'day', sinceMs: number): PeriodCount[] {
   const { engine, params, world } = context;
   const found: PeriodCount[] = [];

@@ -26,9 +26,7 @@ export interface LastSeenOptions {
   /** Milliseconds since 1970. */
   now(): number;
   readonly hour: FlagsUse['hour'];
-  /** Whether there is such a flag. */
   isFlag(name: string): boolean;
-  /** Whether there is a token of this digest. */
   isToken(digest: string): boolean;
 }
 
@@ -78,7 +76,6 @@ export class LastSeen extends SavedTable<SeenRow> implements FlagsUse {
     this.#changed();
   }
 
-  /** Records a use of a token that exists. */
   sawToken(digest: string, nowMs: number): void {
     const beforeMs = this.#tokens.get(digest);
     if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;

@@ -63,7 +63,6 @@ export type CountRow = readonly [
 
 type TakeCounts = (period: Period, who: Evaluating, counts: FlagCounts) => void;
 
-/** The counts of an hour or a day. */
 class Period extends SavedTable<CountRow> implements PeriodId {
   readonly kind: PeriodId['kind'];
   readonly startMs: number;

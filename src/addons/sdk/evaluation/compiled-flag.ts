@@ -24,12 +24,10 @@ import { type CompiledKind, compileKind } from './strategy-kind.ts';
 export interface CompiledStrategy {
   readonly source: Strategy;
   readonly conditions: Conditions;
-  /** Null for a kind that is not built in: never on. */
   readonly kind: CompiledKind | null;
   readonly choice: CompiledChoice | null;
   /** On without a variant of this strategy's own. */
   readonly on: Outcome;
-  /** The cost of all its tests, segments aside. */
   readonly cost: Cost;
 }
 
@@ -47,7 +45,6 @@ export interface CompiledFlag {
   readonly dependencies: readonly Dependency[];
   /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everyone". */
   readonly isOn: boolean;
-  /** Strategies that are not disabled, in order. */
   readonly strategies: readonly CompiledStrategy[];
   readonly disabledStrategies: readonly Strategy[];
   /** The flag's variants, for strategies that have none of their own. */
@@ -58,7 +55,6 @@ export interface CompiledFlag {
   readonly missed: Outcome;
   /** On without any strategy, and so for all users whom its parents allow. */
   readonly on: Outcome;
-  /** The cost of its strategies and variants, segments and parents aside. */
   readonly cost: Cost;
 }
 
@@ -176,7 +172,6 @@ interface VariantChoiceOptions {
   readonly stickiness: string;
 }
 
-/** Null for an empty list. */
 function compileVariants({
   variants,
   groupId,

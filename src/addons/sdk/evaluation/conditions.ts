@@ -14,7 +14,6 @@ export interface Segments {
 
 export class Conditions {
   readonly constraints: readonly CompiledConstraint[];
-  /** Ids. */
   readonly segments: readonly number[];
   readonly cost: Cost;
   #runId = 0;
@@ -92,7 +91,6 @@ function* allHoldInSteps(constraints: readonly CompiledConstraint[], run: Run): 
 
 const interned = new Interned<Conditions>();
 
-/** Compiles the conditions of a strategy; equal ones share one object. */
 export function compileConditions({
   constraints,
   segments,

@@ -65,7 +65,6 @@ export class CompiledConstraint {
 
 const constraints = new Interned<CompiledConstraint>();
 
-/** Compiles a constraint; equal constraints share one object. */
 export function compileConstraint(source: ConstraintSource): CompiledConstraint {
   const { contextName, operator, caseInsensitive, inverted, values, value } = source;
   if (values !== undefined && values.length > KEY_LENGTH_MAX) return new CompiledConstraint(source);

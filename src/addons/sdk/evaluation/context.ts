@@ -81,7 +81,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** Characters of all names and values together. */
 export function contextLength(context: EvaluationContext): number {
   let length = 0;
   for (const name of STANDARD_FIELDS) length += context[name]?.length ?? 0;

@@ -72,7 +72,6 @@ export class Evaluator {
     return finished(this.evaluation(name, input));
   }
 
-  /** The same, in steps. */
   evaluation(name: string, input: EvaluationInput): Steps<Outcome> {
     const compiled = this.#sorted.get(name);
     return compiled === undefined
@@ -85,7 +84,6 @@ export class Evaluator {
     return allOf(this.walk(input, false));
   }
 
-  /** Returns the flags that are on, by name. */
   evaluateEnabled(input: EvaluationInput): Outcome[] {
     return allOf(this.walk(input, true));
   }
@@ -101,13 +99,11 @@ export class Evaluator {
     return steps === null ? null : finished(steps);
   }
 
-  /** The same, in steps. */
   explanation(name: string, input: EvaluationInput): Steps<Explanation> | null {
     const compiled = this.#sorted.get(name);
     return compiled === undefined ? null : explanationSteps(compiled, this.#scope, new Run(input));
   }
 
-  /** How many flags are in the scope. */
   get size(): number {
     return this.#sorted.size;
   }
@@ -122,7 +118,6 @@ export class Evaluator {
   }
 }
 
-/** One evaluation of all flags, by name. */
 export class EvaluationWalk {
   readonly #blocks: readonly FlagBlock[];
   readonly #scope: CompiledScope;
@@ -131,7 +126,6 @@ export class EvaluationWalk {
   #at = 0;
   /** The next flag of a block whose flags are evaluated one by one; null for any other block. */
   #flagAt: number | null = null;
-  /** The evaluation of that flag. */
   #steps: Steps<Outcome> | null = null;
 
   constructor(blocks: readonly FlagBlock[], scope: CompiledScope, run: Run, onlyEnabled: boolean) {

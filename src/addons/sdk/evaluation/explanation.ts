@@ -81,7 +81,6 @@ export interface RolloutResult {
 }
 
 export interface VariantResult {
-  /** The owner of the variants. */
   readonly of: 'strategy' | 'flag';
   readonly by: 'override' | 'weight';
   readonly stickiness: string;

@@ -37,13 +37,10 @@ export class FlagColumns {
   /** For each flag, one of the constants above. Only flags decided by their strategies have any here. */
   readonly #deciders: Uint8Array;
   // One entry a strategy.
-  /** Null: none. */
   readonly #conditions: readonly (Conditions | null)[];
-  /** One of the constants above. */
   readonly #takers: Uint8Array;
   /** Whole ones: buckets are. */
   readonly #percentages: Uint8Array;
-  /** The position of its rollout group. */
   readonly #groups: Int32Array;
   /** Null: a variant has to be chosen. */
   readonly #hits: readonly (Outcome | null)[];
@@ -108,7 +105,6 @@ export class FlagColumns {
     return outcomeBy(flag.strategies[strategy - this.#firsts[flagAt]!]!, flag, run);
   }
 
-  /** The position of a strategy of the flag; -1 for none. */
   #firstThatTakes(flag: number, scope: CompiledScope, visitor: Visitor): number {
     const end = this.#firsts[flag + 1]!;
     for (let at = this.#firsts[flag]!; at < end; at += 1) {

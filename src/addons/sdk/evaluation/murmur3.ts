@@ -46,7 +46,6 @@ export class Murmur3 {
     return this;
   }
 
-  /** The hash of all bytes added, from 0 to 2³² - 1. */
   digest(): number {
     return finished(this.#hash ^ scramble(this.#block), this.#length);
   }

@@ -8,9 +8,7 @@ import type { Variant } from '../../../domain/flags/variant.ts';
 /** OpenFeature's word for how the value came about: the same for all users, by conditions, by a share of users, or off. */
 export type Reason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED';
 
-/** An outcome as it is sent. */
 export interface RenderedOutcome {
-  /** UTF-8. */
   readonly bytes: Uint8Array;
   /** 128 bits of a hash of the bytes, as four integers of 32 bits. */
   readonly digest0: number;

@@ -48,7 +48,6 @@ function* takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, ru
   return kind !== null && (yield* conditions.holdInSteps(run, scope)) && (yield* kindTakes(kind, run));
 }
 
-/** The outcome of a flag that the strategy has turned on. */
 export function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
   return chosen(strategy.choice, run) ?? chosen(flag.choice, run) ?? strategy.on;
 }

@@ -71,7 +71,6 @@ export class ScopeEvaluator {
     return count;
   }
 
-  /** Whether it is as new as the event. */
   shows(eventId: number): boolean {
     return this.#seen.lastId >= eventId;
   }

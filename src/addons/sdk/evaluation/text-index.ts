@@ -37,7 +37,6 @@ export class TextIndex {
   readonly #slotMask: number;
   readonly #text: string;
   #stateCount = 1;
-  /** Units of the text that are indexed. */
   #indexed = 0;
   #last = ROOT;
 
@@ -67,7 +66,6 @@ export class TextIndex {
     return text.length > TEXT_LENGTH_MAX ? null : new TextIndex(text);
   }
 
-  /** Whether `part` occurs in the text. */
   has(part: string): boolean {
     while (!this.advance());
     let state = ROOT;
@@ -78,7 +76,6 @@ export class TextIndex {
     return true;
   }
 
-  /** The state of the text that ends with the unit. */
   #extend(last: number, unit: number): number {
     const added = this.#addState(this.#lengths[last]! + 1);
     let from = last;
