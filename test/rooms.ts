@@ -377,6 +377,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'traces of requests, by OpenTelemetry',
     imports: ['host', 'http/serving', 'http/transport', 'process'],
   },
+  'addons/transfer': {
+    purpose: 'flags in a file, to take them to another environment, project or service',
+    imports: [
+      'domain/access',
+      'domain/decide',
+      'domain/desired',
+      'domain/flags',
+      'domain/json',
+      'domain/kinds',
+      'domain/state',
+      'host',
+      'http/admin',
+      'http/serving',
+    ],
+  },
   'start/addons.ts': {
     purpose: 'the list of add-ons, and the only file of the core that imports one',
     imports: [
@@ -392,6 +407,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/reports',
       'addons/sdk',
       'addons/tracing',
+      'addons/transfer',
       'addons/usage',
       'host',
       'process',

@@ -11,6 +11,7 @@ import { replication } from '../addons/replication/addon.ts';
 import { reports } from '../addons/reports/addon.ts';
 import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
+import { transfer } from '../addons/transfer/addon.ts';
 import { usage } from '../addons/usage/addon.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
 import type { Log } from '../process/log.ts';
@@ -31,6 +32,7 @@ export const ADDONS: readonly Addon[] = [
   migration,
   audit,
   repair,
+  transfer,
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

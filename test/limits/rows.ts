@@ -63,6 +63,8 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../src/addons/sdk/query-watches.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/addons/sdk/watch-log.ts';
+import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/addons/transfer/import-issues.ts';
+import { EXPORT_SIZE_MAX } from '../../src/addons/transfer/transfer.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/addons/usage/applications.ts';
 import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/addons/usage/report-routes.ts';
 import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/addons/usage/shared-usage.ts';
@@ -72,7 +74,6 @@ import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/s
 import { FLAG_ENVIRONMENTS_MAX } from '../../src/domain/decide/archive-commands.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
-import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/domain/decide/import-issues.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
 import {
   DEFAULT_STRATEGY_BYTES_MAX,
@@ -125,7 +126,6 @@ import {
 } from '../../src/http/admin/flag-history.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-news.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
-import { EXPORT_SIZE_MAX } from '../../src/http/admin/transfer.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import {
   STRANGERS_WAITING_MAX,

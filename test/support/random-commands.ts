@@ -8,6 +8,7 @@ import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { SegmentInput } from '../../src/domain/kinds/segment.ts';
+import { ofEnvironment } from '../../src/domain/state/events.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import {
   anyPatch,
@@ -261,29 +262,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     environment: c.environment(),
     strategy: anyStrategy(c.random),
   }),
-  'export-flags': (c) => ({ type: 'export-flags', environment: c.environment(), flags: [c.flag().flag] }),
-  'import-flags': (c) => {
-    const { project, flag } = c.flag();
-    const names = [...new Set([flag, c.of(FLAGS)])];
-    return {
-      type: 'import-flags',
-      project,
-      environment: c.environment(),
-      flags: names.map((name) => ({
-        name,
-        metadata: { description: anyText(c.random), stale: c.yes },
-        enabled: c.random.chance(0.3) ? null : c.yes,
-        variants: c.yes ? null : [],
-        strategies: c.yes ? [anyStrategy(c.random)] : [],
-        tags: c.yes ? [tagOf(c)] : [],
-        dependencies: [],
-      })),
-      segmentNames: new Map([...c.world.directory.segments.values()].map(({ id, name }) => [id, name])),
-      records: c.yes ? [{ kind: 'contextFields', fields: { name: c.of(CONTEXT_FIELDS) } }] : [],
-      strangers: [],
-      archived: [],
-    };
-  },
   'copy-strategies': (c) => ({
     type: 'copy-strategies',
     ...c.flag(),
@@ -521,6 +499,16 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     session: { digest: c.digest(), lifetimeMs: 1_000 },
   }),
   'end-sessions': (c) => ({ type: 'end-sessions', userId: c.userId(), tokenDigest: null }),
+  own: (c) => {
+    const sent = { features: [c.flag().flag] };
+    const event = {
+      type: 'features-exported',
+      ...ofEnvironment(c.environment()),
+      data: sent,
+      preData: null,
+    } as const;
+    return { type: 'own', name: 'export', sent, decide: () => [event] };
+  },
 };
 
 function anySegment(c: Chance): SegmentInput {

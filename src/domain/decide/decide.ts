@@ -84,8 +84,21 @@ import {
 } from './strategy-commands.ts';
 import { switchEnvironment, switchFlags } from './switch-commands.ts';
 import { changeTags, tagFlag, untagFlag } from './tag-commands.ts';
-import { exportFlags, importFlags } from './transfer-commands.ts';
 import { patchVariants, setVariants } from './variant-commands.ts';
+
+/** A command of an add-on, which brings its decision: as pure as those of the table. */
+export interface OwnCommand {
+  /** For people. */
+  readonly name: string;
+  readonly sent: object;
+  decide(world: World, sent: object, context: DecideContext): Decision;
+  /** JSON pointer of the part of the body that is at fault where the change goes beyond limits. */
+  readonly faultPath?: string;
+}
+
+function decideOwn(world: World, { decide, sent }: OwnCommand, context: DecideContext): Decision {
+  return decide(world, sent, context);
+}
 
 const DECISIONS = {
   'create-flag': createFlag,
@@ -93,8 +106,6 @@ const DECISIONS = {
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
   'move-flag': moveFlag,
-  'export-flags': exportFlags,
-  'import-flags': importFlags,
   'change-link': changeLink,
   'remove-link': removeLink,
   'rollback-flags': plannedRollback,
@@ -164,6 +175,7 @@ const DECISIONS = {
   'end-session': endSession,
   'end-sessions': endSessions,
   'sign-in-by-provider': signInByProvider,
+  own: decideOwn,
 } as const;
 
 type Table = typeof DECISIONS;

@@ -14,6 +14,8 @@ import { patchedValueRefusal } from './guards.ts';
 interface Asked {
   readonly type: string;
   readonly operations?: readonly PatchOperation[];
+  /** The part of the body that is at fault for all. */
+  readonly faultPath?: string;
 }
 
 export function refuseBeyondLimits(
@@ -71,9 +73,9 @@ const SENT_AS_KEPT: ReadonlySet<string> = new Set([
 ]);
 
 /** Names the part of the request, if the request has it: that of a clone or of a rollback does not. */
-function excessRefusal({ type, operations }: Asked, { message, at }: Excess): Refusal {
+function excessRefusal({ type, operations, faultPath }: Asked, { message, at }: Excess): Refusal {
   if (operations !== undefined) return patchedValueRefusal(operations, at.split('/')[1] ?? '', message);
-  if (type === 'import-flags') return invalid(message, '/body/data');
+  if (faultPath !== undefined) return invalid(message, faultPath);
   return invalid(message, SENT_AS_KEPT.has(type) ? `/body${at}` : undefined);
 }
 
@@ -84,7 +86,7 @@ function excessRefusal({ type, operations }: Asked, { message, at }: Excess): Re
 function refuseByProjectRules(
   before: World,
   after: World,
-  { type }: Asked,
+  { faultPath = '/body/name' }: Asked,
   events: readonly DomainEvent[],
 ): Refusal | null {
   let id: string | null = null;
@@ -94,7 +96,7 @@ function refuseByProjectRules(
     const project = after.projects.get(id);
     if (project === undefined) continue;
     const refusal =
-      refuseNames(project.settings, type, events) ??
+      refuseNames(project.settings, faultPath, events) ??
       refuseNumber(project, before.projects.get(project.settings.id)?.flags.activeCount ?? 0);
     if (refusal !== null) return refusal;
   }
@@ -103,7 +105,7 @@ function refuseByProjectRules(
 
 function refuseNames(
   { id, featureNaming }: ProjectSettings,
-  commandType: string,
+  faultPath: string,
   events: readonly DomainEvent[],
 ): Refusal | null {
   if (featureNaming === undefined) return null;
@@ -120,7 +122,7 @@ function refuseNames(
   const such = example ? `, such as ${example}` : '';
   return invalid(
     `The name "${wrong}" does not match the naming pattern of the project "${id}", which is ${pattern}${such}.`,
-    commandType === 'import-flags' ? '/body/data' : '/body/name',
+    faultPath,
   );
 }
 

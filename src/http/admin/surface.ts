@@ -32,7 +32,6 @@ import { serviceAccountRoutes } from './service-accounts.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
-import { transferRoutes } from './transfer.ts';
 import { uiConfigRoutes } from './ui-config.ts';
 import { userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
@@ -48,7 +47,6 @@ export const ROUTES: readonly Route[] = [
   ...linkRoutes,
   ...lifecycleRoutes,
   ...moveRoutes,
-  ...transferRoutes,
   ...strategyRoutes,
   ...variantRoutes,
   ...memberRoutes,

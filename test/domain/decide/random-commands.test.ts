@@ -129,7 +129,7 @@ describe('after any commands', () => {
       'patch-flag',
       'patch-strategy',
       'patch-variants',
-      'export-flags',
+      'own',
     ]);
     check((state, commands) => {
       for (const command of commands) {

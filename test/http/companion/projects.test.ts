@@ -62,12 +62,6 @@ describeInterface('projects', (server) => {
     assert.equal((await call('POST', `${at}/features`, { name: 'team-b' })).status, 201);
     const revive = { method: 'POST', path: `${at}/revive`, body: { features: ['ops'] } };
     await refused(server(), 409, 'InvalidOperationError', revive);
-    const importing = (name: string) => ({
-      method: 'POST',
-      path: '/features-batch/import',
-      body: { project: 'ruled', environment: 'development', data: { features: [{ name }] } },
-    });
-    await refused(server(), 409, 'InvalidOperationError', importing('team-c'));
     const moving = {
       method: 'POST',
       path: `${FEATURES}/mover/changeProject`,
@@ -76,7 +70,6 @@ describeInterface('projects', (server) => {
     await makeFlag(call, 'mover');
     await refused(server(), 409, 'InvalidOperationError', moving);
     await call('DELETE', `${at}/features/team-b`);
-    await refused(server(), 400, 'ValidationError', importing('Wrong'));
     assert.equal((await call('POST', moving.path, moving.body)).status, 200, 'a name that is there stays');
     const none = { featureNaming: null, featureLimit: null, linkTemplates: null };
     assert.equal((await call('PUT', `${at}/settings`, none)).status, 200);

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
-import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addUser, recording } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -325,22 +325,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     ],
     events: ['feature-tagged', 'feature-tagged'],
   },
-  exportFeatures: {
-    given: [FLAG],
-    when: ['/features-batch/export', { environment: 'development', features: ['$'] }],
-    events: ['features-exported'],
-  },
-  importFeatures: {
-    when: [
-      '/features-batch/import',
-      {
-        project: 'default',
-        environment: 'development',
-        data: { features: [{ name: '$' }], featureStrategies: [{ name: 'default', featureName: '$' }] },
-      },
-    ],
-    events: ['feature-created', 'feature-strategy-add', 'features-imported'],
-  },
   changeProject: {
     given: [FLAG, PROJECT],
     when: [`${FEATURES}/$/changeProject`, { newProjectId: '$' }],
@@ -537,7 +521,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   deleteApiToken: { given: [API_TOKEN], when: ['/api-tokens/@'], events: ['api-token-deleted'] },
 };
 
-const WRITES = ADMIN_ROUTES.filter((route) => route.kind === 'write');
+const WRITES = ROUTES.filter((route) => route.kind === 'write');
 
 /** The path that a row asks for, held against the pattern of its route. */
 function assertReaches({ path, operationId }: Route, asked: string): void {

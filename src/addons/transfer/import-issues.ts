@@ -2,18 +2,24 @@
  * Faults that prevent an import of flags, and warnings about it (docs/specification/companions.md#export-and-import).
  * Issues are told together, each with the names that it is about, so that a file is mended once and not once for each fault.
  */
-import type { Dependency, Flag, Tag } from '../flags/flag.ts';
-import type { MetadataInput } from '../flags/metadata.ts';
-import { misnamed } from '../flags/project-rules.ts';
-import { createStrategy, type Strategy, type StrategyInput, strategyIssue } from '../flags/strategy.ts';
-import type { Variant } from '../flags/variant.ts';
-import { jsonEqual } from '../json/json.ts';
-import type { SentTo } from '../kinds/kinds.ts';
-import { isPredefinedStrategyType } from '../kinds/strategy-type.ts';
-import { findNamed } from '../state/directory-records.ts';
-import type { ProjectState, World } from '../state/world.ts';
-import { nameOfProject } from './guards.ts';
-import type { CreateRecord } from './kind-commands.ts';
+
+import { nameOfProject } from '../../domain/decide/guards.ts';
+import type { CreateRecord } from '../../domain/decide/kind-commands.ts';
+import type { Dependency, Flag, Tag } from '../../domain/flags/flag.ts';
+import type { MetadataInput } from '../../domain/flags/metadata.ts';
+import { misnamed } from '../../domain/flags/project-rules.ts';
+import {
+  createStrategy,
+  type Strategy,
+  type StrategyInput,
+  strategyIssue,
+} from '../../domain/flags/strategy.ts';
+import type { Variant } from '../../domain/flags/variant.ts';
+import { jsonEqual } from '../../domain/json/json.ts';
+import type { SentTo } from '../../domain/kinds/kinds.ts';
+import { isPredefinedStrategyType } from '../../domain/kinds/strategy-type.ts';
+import { findNamed } from '../../domain/state/directory-records.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 
 /** Flags in one export, and so in one import. With `IMPORT_EVENTS_MAX` it keeps an import below 20 ms, which nothing interrupts. */
 export const TRANSFER_FLAGS_MAX = 250;

@@ -1,13 +1,6 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
-import {
-  type ImportFlags,
-  importIssues,
-  ruleErrors,
-  TRANSFER_FLAGS_MAX,
-} from '../../domain/decide/import-issues.ts';
-import { locateImport } from '../../domain/decide/transfer-commands.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { METADATA_ENTRIES } from '../../domain/flags/metadata.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
@@ -20,8 +13,13 @@ import { findNamed, recordsOf } from '../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { type Caller, mayDo } from '../serving/access.ts';
-import { JSON_HEADERS } from '../serving/json-response.ts';
+import { walkFlags } from '../../http/admin/chunk-walk.ts';
+import { recordSchema } from '../../http/admin/record-schemas.ts';
+import { recorded, settledResponse } from '../../http/admin/responses.ts';
+import { StrategySchema } from '../../http/admin/schemas.ts';
+import { shown } from '../../http/admin/shown.ts';
+import { type Caller, mayDo } from '../../http/serving/access.ts';
+import { JSON_HEADERS } from '../../http/serving/json-response.ts';
 import {
   commandOf,
   type Guard,
@@ -29,13 +27,10 @@ import {
   readRoute,
   underTag,
   writeRoute,
-} from '../serving/route.ts';
-import { walkFlags } from './chunk-walk.ts';
-import { recordSchema } from './record-schemas.ts';
-import { recorded, settledResponse } from './responses.ts';
-import { StrategySchema } from './schemas.ts';
-import { shown } from './shown.ts';
-import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
+} from '../../http/serving/route.ts';
+import { type ImportFlags, importIssues, ruleErrors, TRANSFER_FLAGS_MAX } from './import-issues.ts';
+import { ExportBody, ImportBody, importIn } from './transfer-bodies.ts';
+import { type ExportFlags, exportFlags, importFlags, locateImport } from './transfer-commands.ts';
 
 // The shapes of an export of flags, and of what is found in one before it is imported.
 
@@ -185,7 +180,7 @@ function missingPermissions(
 }
 
 const refuseImport: Guard = (world, caller, _, command) => {
-  const wanted = commandOf(command, 'import-flags');
+  const wanted = commandOf(command, 'own').sent as ImportFlags;
   const missing = missingPermissions(world, caller, wanted);
   if (missing.length === 0) return null;
   return refuse(
@@ -206,13 +201,8 @@ export const transferRoutes = underTag('Export and import', [
       const flags = await wantedFlags(context);
       if (isRefusal(flags)) return flags;
       const { environment } = context.body;
-      return (
-        refuseLargeExport(flags) ?? {
-          type: 'export-flags',
-          environment,
-          flags: flags.map(({ name }) => name),
-        }
-      );
+      const sent: ExportFlags = { environment, flags: flags.map(({ name }) => name) };
+      return refuseLargeExport(flags) ?? { type: 'own', name: 'export-flags', sent, decide: exportFlags };
     },
     respond: ({ world, body: { environment, downloadFile } }, events) => {
       const { features } = recorded(events, 'features-exported').data;
@@ -236,7 +226,7 @@ export const transferRoutes = underTag('Export and import', [
       const { world, caller, body } = context;
       const project = locateImport(world, body);
       if (isRefusal(project)) return project;
-      const command = importCommand(body);
+      const command = importIn(body);
       const { errors, warnings } = importIssues(world, project, command);
       const missing = missingPermissions(world, caller, command);
       const permissions =
@@ -257,7 +247,10 @@ export const transferRoutes = underTag('Export and import', [
     body: ImportBody,
     refusals: ['NoAccessError'],
     guard: refuseImport,
-    command: ({ body }) => importCommand(body),
+    command: ({ body }) => ({
+      ...{ type: 'own', name: 'import-flags', sent: importIn(body), decide: importFlags },
+      faultPath: '/body/data',
+    }),
   }),
 ]);
 

@@ -3,8 +3,6 @@
  * for what is not set, so that counts as absent.
  */
 import * as v from 'valibot';
-import type { Command } from '../../domain/decide/decide.ts';
-import { type ImportedFlag, TRANSFER_FLAGS_MAX } from '../../domain/decide/import-issues.ts';
 import type { CreateRecord } from '../../domain/decide/kind-commands.ts';
 import type { Dependency, Tag } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
@@ -14,7 +12,8 @@ import { grouped } from '../../domain/json/grouped.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { CONTEXT_FIELD } from '../../domain/kinds/context-field.ts';
 import { SIMPLE_TAG_TYPE, TAG_TYPE } from '../../domain/kinds/tag-type.ts';
-import { FlagNameSchema, TagBody } from './bodies.ts';
+import { FlagNameSchema, TagBody } from '../../http/admin/bodies.ts';
+import { type ImportedFlag, type ImportFlags, TRANSFER_FLAGS_MAX } from './import-issues.ts';
 
 /** One that may also be null, or left out. */
 const listOf = <const Item extends v.GenericSchema>(item: Item, phrase: string) =>
@@ -136,7 +135,7 @@ const dependencyIn = ({ feature, enabled, variants }: v.InferOutput<typeof Expor
   variants: variants ?? [],
 });
 
-export function importCommand({ project, environment, data }: Import): Command<'import-flags'> {
+export function importIn({ project, environment, data }: Import): ImportFlags {
   const strategies = grouped(data.featureStrategies ?? [], ({ featureName }) => featureName);
   const environments = grouped(data.featureEnvironments ?? [], (one) => one.featureName ?? one.name);
   const tags = grouped(data.featureTags ?? [], ({ featureName }) => featureName);
@@ -145,7 +144,6 @@ export function importCommand({ project, environment, data }: Import): Command<'
   const names = new Set(data.features.map(({ name }) => name));
   const told = [strategies, environments, tags, parents].flatMap((parts) => [...parts.keys()]);
   return {
-    type: 'import-flags',
     project,
     environment,
     flags: active.map(({ name, archived: _, ...metadata }): ImportedFlag => {

@@ -4,19 +4,20 @@
  * or nothing. What is the same already is not recorded, so an import can be repeated.
  */
 
-import type { DesiredFlag } from '../desired/difference.ts';
-import { environmentOf } from '../flags/flag.ts';
-import { bySortOrder } from '../flags/strategy.ts';
-import { distributeWeights } from '../flags/variant.ts';
-import { MANAGED_KIND_NAMES, managedKindOf } from '../kinds/kinds.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
-import { locateProject, noEnvironment } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../state/refusal.ts';
-import type { ProjectState, World } from '../state/world.ts';
-import { copiesOf } from './copy-strategies-command.ts';
-import { PARENTS_PER_FLAG_MAX } from './dependency-commands.ts';
-import { desiredEvents, type Here } from './desired-events.ts';
+import { copiesOf } from '../../domain/decide/copy-strategies-command.ts';
+import { PARENTS_PER_FLAG_MAX } from '../../domain/decide/dependency-commands.ts';
+import { desiredEvents, type Here } from '../../domain/decide/desired-events.ts';
+import type { CreateRecord } from '../../domain/decide/kind-commands.ts';
+import type { DesiredFlag } from '../../domain/desired/difference.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import { bySortOrder } from '../../domain/flags/strategy.ts';
+import { distributeWeights } from '../../domain/flags/variant.ts';
+import { MANAGED_KIND_NAMES, managedKindOf } from '../../domain/kinds/kinds.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../../domain/state/decision.ts';
+import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../../domain/state/events.ts';
+import { locateProject, noEnvironment } from '../../domain/state/locate.ts';
+import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import {
   IMPORT_EVENTS_MAX,
   type ImportedFlag,
@@ -26,9 +27,8 @@ import {
   importIssues,
   segmentIds,
 } from './import-issues.ts';
-import type { CreateRecord } from './kind-commands.ts';
 
-interface ExportFlags {
+export interface ExportFlags {
   readonly environment: string;
   /** Names of those that were found. */
   readonly flags: readonly string[];
