@@ -17,12 +17,7 @@ import { FileJournal, type FileJournalOptions } from '../persistence/journal/fil
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
-import {
-  type RecoveryLog,
-  type RecoveryProgress,
-  type RecoveryReport,
-  recover,
-} from '../persistence/recovery/recovery.ts';
+import { type RecoveryLog, type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.ts';
 import { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import { cacheOf } from './cache.ts';
@@ -83,7 +78,6 @@ export interface StoreOptions {
   mendSegment?(firstId: number): Promise<boolean>;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
   holdsLock?(): Promise<boolean>;
-  onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
 }
 
@@ -287,8 +281,6 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
     loader: startLoader(loader, eventLog),
     log,
     deferredBytesMin,
-    beforeReplay: (extent) => eventLog.beforeReplay(extent),
-    ...given(options, 'onProgress'),
   });
   return { world: named(loader.world, recovery), eventLog, recovery };
 }

@@ -16,7 +16,8 @@ import { OperationError } from '../operations/operation-error.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import { type DataFolder, DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { type Loader, type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
+import { type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
+import type { Loader } from '../persistence/recovery/replay.ts';
 import type { SnapshotStamp } from '../persistence/snapshots/snapshot-format.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 

@@ -33,6 +33,7 @@ import { readLogBeginning, writeLogBeginning } from '../persistence/journal/log-
 import { paddedId, segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
+import { loadSnapshot } from '../persistence/recovery/recovery-survey.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot, type SnapshotReading } from '../persistence/snapshots/snapshot-reader.ts';
@@ -261,16 +262,8 @@ interface LoadedSnapshot {
 }
 
 /** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
-export async function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
-  const loader = loaderOf();
-  const reading = await readSnapshot({
-    fs,
-    path,
-    onRecord: (section, record) => loader.load(section, record),
-  });
-  const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
-  return problem === null ? reading : { problem, offset: 0 };
-}
+export const tryState = (fs: FileSystem, path: string): Promise<SnapshotReading> =>
+  loadSnapshot(fs, path, loaderOf());
 
 /** Throws `DataFolderError` when the file is not a whole snapshot. */
 export async function loadSnapshotFile(options: LoadSnapshotOptions): Promise<LoadedSnapshot> {

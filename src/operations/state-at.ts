@@ -16,7 +16,7 @@ import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
-import { attempt } from '../persistence/recovery/recovery.ts';
+import { attempt } from '../persistence/recovery/replay.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';

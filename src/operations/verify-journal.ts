@@ -8,13 +8,13 @@
 import assert from 'node:assert/strict';
 import { isMissing, UNREADABLE } from '../persistence/disk/file-system.ts';
 import { type Boundary, type Frame, lastEventId } from '../persistence/journal/frame.ts';
-import { FRAME_FORMATS, frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
+import { frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { decodePayload } from '../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from '../persistence/journal/segment.ts';
 import {
-  findFrame,
   judgeMissingHeader,
   judgeScanEnd,
+  resumeFrom,
   type SegmentEnd,
 } from '../persistence/journal/segment-end.ts';
 import {
@@ -206,13 +206,4 @@ class JournalVerifier {
     this.#run = null;
     this.#isResuming = true;
   }
-}
-
-/** The next whole frame, wherever it begins; null when there is none. */
-async function resumeFrom({ file, header }: OpenSegment, from: number): Promise<ScanStart | null> {
-  const formats = header === null ? FRAME_FORMATS : [header.format];
-  const found = await findFrame(file, { from, formats });
-  return found === null
-    ? null
-    : { format: found.format, offset: found.frame.offset, chain: found.frame.previous };
 }

@@ -34,11 +34,10 @@ describe('a store', () => {
     );
   });
 
-  it('reads the snapshot once at a start, and the journal once to verify it and once for state and index', async () => {
+  it('reads the snapshot once at a start, and the journal once, to verify it and for state and index', async () => {
     const first = await openTestEngine();
     await createFlags(first, 0, 20);
     const snapshot = await takeSnapshot(first);
-    const before = first.disk.bytesOf(SEGMENT).length;
     await createFlags(first, 20, 80);
     const disk = first.disk.crash();
     const { store } = await openTestEngine({ disk });
@@ -52,8 +51,7 @@ describe('a store', () => {
     );
     const whole = disk.bytesOf(SEGMENT).length;
     const read = disk.bytesRead.get(SEGMENT) ?? 0;
-    const tail = whole - before;
-    assert(read >= 2 * whole && read < 2 * whole + 1.5 * tail, `${read} bytes read of ${whole} and ${tail}`);
+    assert(read >= whole && read < 1.1 * whole, `${read} bytes read of ${whole}`);
   });
 
   it('is durable in all that a recovery shows, before anybody can ask', async () => {

@@ -5,7 +5,7 @@ import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
-import { listSegments } from '../../src/persistence/journal/segment-file.ts';
+import { type JournalSurveyOptions, surveyJournal } from '../../src/persistence/recovery/journal-survey.ts';
 import { inlineLogReader } from './inline-log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
@@ -98,9 +98,9 @@ export function openLog(disk: MemoryFileSystem): Promise<EventLog> {
 /** Indexes the whole journal, without recovering it. */
 export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
   const log = new EventLog(options);
-  const segments = await listSegments(options);
-  const end = { segment: segments.at(-1) ?? 0, offset: Number.POSITIVE_INFINITY, chain: 0 };
-  await log.beforeReplay({ segments, deferred: [], from: end, to: end });
+  const visit: JournalSurveyOptions['visit'] = (segment, raw, payload) => log.pass(segment, raw, payload);
+  const { damage } = await surveyJournal({ ...options, wantedIds: new Set(), visit });
+  if (damage !== null) throw damage;
   return log;
 }
 

@@ -6,7 +6,7 @@ import type { RememberedResponse } from '../../domain/state/idempotency-cache.ts
 import { type Draft, directoryIn, draftOf, emptyWorld, type World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import { lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
-import type { Loader } from '../../persistence/recovery/recovery.ts';
+import type { Loader } from '../../persistence/recovery/replay.ts';
 import { loadSnapshotRecord } from './world-snapshot.ts';
 
 /** A loader, and the state that it has loaded. */
@@ -47,7 +47,7 @@ export function loaderOf(): StateLoader {
   };
 }
 
-/** The loader for a start, which indexes what it replays, so that it reads the end of the journal once for both. */
+/** The loader for a start, which also indexes what the journal holds. */
 export function startLoader(loader: Loader, eventLog: EventLog): Loader {
   return {
     ...loader,
@@ -55,6 +55,8 @@ export function startLoader(loader: Loader, eventLog: EventLog): Loader {
       loader.replay(frame, position);
       eventLog.add(frame, position);
     },
+    pass: (segment, raw, payload) => eventLog.pass(segment, raw, payload),
+    defer: (part) => eventLog.defer(part),
   };
 }
 

@@ -7,6 +7,7 @@
  * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
  */
 import assert from 'node:assert/strict';
+import type { DeferredPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition } from '../journal/frame.ts';
 import type { FrameOutline, NamesOfEvent } from '../journal/frame-outline.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
@@ -73,12 +74,12 @@ export class EventIndex {
     assert(open === undefined || id === open.lastId + 1, 'events are added in the order of their ids');
     const isNext = open?.firstId !== segment;
     assert(!isNext || id === segment, 'a segment is named after its first event');
-    const columns = isNext ? this.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
+    const columns = isNext ? this.#begin(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
     columns.endFrame(offset, offset + length);
     return columns;
   }
 
-  beginSegment(columns: EventColumns): EventColumns {
+  #begin(columns: EventColumns): EventColumns {
     const open = this.#segments.at(-1);
     assert(
       open === undefined || columns.firstId === open.lastId + 1,
@@ -87,6 +88,12 @@ export class EventIndex {
     open?.seal();
     this.#segments.push(columns);
     return columns;
+  }
+
+  /** Begins a segment whose first rows are to be filled in later, also in place of those that it has. */
+  defer(part: DeferredPart): void {
+    if (this.#segments.at(-1)?.firstId === part.segment) this.#segments.pop();
+    this.#begin(EventColumns.unread(part));
   }
 
   /** Whether the segment that begins with this event has rows to be filled in. */

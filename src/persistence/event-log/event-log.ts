@@ -12,11 +12,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
-import type { JournalPart } from '../journal/deferred-part.ts';
+import type { DeferredPart, JournalPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
+import type { RawFrame } from '../journal/frame-format.ts';
 import { readFrames } from '../journal/frame-reader.ts';
-import type { ReplayExtent } from '../journal/journal.ts';
 import { segmentFileName } from '../journal/segment.ts';
+import type { OpenSegment } from '../journal/segment-file.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, compileFilter, type EventQuery, IdPage, matchingRows } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
@@ -32,7 +33,7 @@ import {
 } from './event-page.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
-import { buildIndexBefore } from './index-building.ts';
+import { indexFrame } from './index-building.ts';
 import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
 import { fillRows } from './part-rows.ts';
@@ -75,17 +76,21 @@ export class EventLog {
   /** Whether the log has the segment that begins with this event. */
   readonly #isKept = (firstId: number): boolean => this.#index.viewOf(firstId) !== null;
 
-  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `add` for each frame. */
+  /** The log of a journal that is about to be recovered: call `pass`, `add` or `defer` for what it holds, in order. */
   constructor(options: EventLogOptions) {
     this.#options = options;
     this.#yield = inTurns(options.yieldToEventLoop ?? nextTurn);
   }
 
-  /** Indexes what will not be replayed, but for the parts that `check` is to read. */
-  beforeReplay(extent: ReplayExtent): Promise<void> {
-    const { fs, folder } = this.#options;
-    for (const { segment } of extent.deferred) this.#unread.add(segment);
-    return buildIndexBefore(extent, { fs, folder, index: this.#index });
+  /** Takes a frame at a start that is not replayed. */
+  pass(segment: OpenSegment, raw: RawFrame, payload: Buffer): void {
+    indexFrame(this.#index, segment, raw, payload);
+  }
+
+  /** Leaves a part of the journal to `check`. */
+  defer(part: DeferredPart): void {
+    this.#unread.add(part.segment);
+    this.#index.defer(part);
   }
 
   /** All of the journal that is durable, oldest first. */

@@ -11,10 +11,11 @@ import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { type JournalPart, verifyPart } from '../journal/deferred-part.ts';
 import { segmentFileName } from '../journal/segment.ts';
-import type { Rest } from '../journal/segment-scan.ts';
+import type { Rest, VisitFrame } from '../journal/segment-scan.ts';
+import { EventIndex } from './event-index.ts';
 import type { PageRequest, RenderedPage } from './event-page.ts';
-import { frameIndexer } from './index-building.ts';
-import { indexOfPart, type PartRows, rowsOf } from './part-rows.ts';
+import { indexFrame } from './index-building.ts';
+import { type PartRows, rowsOf } from './part-rows.ts';
 import type { TextMatches, TextScanRequest } from './text-scan.ts';
 
 /** Each method rejects with the reason of the signal once that is aborted. */
@@ -170,8 +171,11 @@ export async function checkPart(
 ): Promise<Checked> {
   const { segment } = part;
   const file = join(folder, segmentFileName(segment));
-  const index = isIndexed ? null : indexOfPart(segment);
-  const visit = index === null ? undefined : frameIndexer(index, { firstId: segment, path: file });
+  const index = isIndexed ? null : new EventIndex();
+  const visit: VisitFrame = (raw, payload) => {
+    if (index !== null) indexFrame(index, { firstId: segment, path: file }, raw, payload);
+    return true;
+  };
   try {
     const error = await verifyPart({ fs, folder }, part, { visit, rest });
     if (error !== null) return { damage: damageOf(error), rows: null };

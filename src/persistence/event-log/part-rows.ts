@@ -3,9 +3,8 @@
  * codes of its own for the names; the index takes them in slices, with the codes of its tables.
  */
 import assert from 'node:assert/strict';
-import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import { type ColumnSet, EventColumns } from './event-columns.ts';
-import { EventIndex } from './event-index.ts';
+import type { ColumnSet } from './event-columns.ts';
+import type { EventIndex } from './event-index.ts';
 import type { NameTable } from './name-table.ts';
 
 type NamedColumn = Exclude<keyof ColumnSet, 'at' | 'offset'>;
@@ -24,13 +23,6 @@ export interface PartRows {
 
 /** Names looked up between two turns of the event loop: about a millisecond's worth. */
 const NAMES_PER_SLICE = 2_048;
-
-/** An index of one segment, of which nothing is in it yet. */
-export function indexOfPart(segment: number): EventIndex {
-  const index = new EventIndex();
-  index.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES));
-  return index;
-}
 
 export function rowsOf(index: EventIndex): PartRows {
   const view = index.viewOf(index.lastId);

@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { isMissing, type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
-import { type Boundary, type Frame, lastEventId, type RecordedFrame } from './frame.ts';
+import { type Frame, lastEventId, type RecordedFrame } from './frame.ts';
 import { type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
 import { decodePayload, decodePayloadInSteps, peekId } from './frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from './segment.ts';
@@ -226,54 +226,30 @@ async function readExtent(
 
 // Checks the frames of a segment beyond their checksums and links: their ids go up, from that of the segment on.
 
-/** The beginning of a walk: before the first frame unless given. */
-export interface WalkStart {
-  /** Id of the first event of the frame before, and that frame. */
-  readonly id: number;
-  readonly frame: RawFrame;
-}
-
-/** Follows the ids of a segment's frames, and notes the boundaries that were asked for. */
+/** Follows the ids of a segment's frames, from the first one, or from one behind damage. */
 export class FrameWalk {
   readonly #firstId: number;
-  readonly #wantedIds: ReadonlySet<number>;
-  readonly #boundaries: Map<number, Boundary>;
-  #lastFirstId = 0;
+  readonly #isResumed: boolean;
   last: RawFrame | null = null;
+  /** Id of the first event of that frame. */
+  id = 0;
   problem: string | null = null;
 
-  constructor(firstId: number, wantedIds: ReadonlySet<number>, boundaries: Map<number, Boundary>) {
+  constructor(firstId: number, isResumed = false) {
     assert(firstId > 0, 'the frames of a segment begin with an event');
     this.#firstId = firstId;
-    this.#wantedIds = wantedIds;
-    this.#boundaries = boundaries;
-  }
-
-  /** Goes on behind a frame that needs no visit. */
-  passTo({ id, frame }: WalkStart): void {
-    assert(this.last === null && id >= this.#firstId, 'a walk goes on behind a frame of its segment, once');
-    this.#lastFirstId = id;
-    this.last = frame;
+    this.#isResumed = isResumed;
   }
 
   visit(frame: RawFrame, payload: Buffer): boolean {
     assert(this.problem === null, 'a walk ends with the first problem');
     const id = peekId(payload);
-    const follows = this.last === null ? id === this.#firstId : id !== null && id > this.#lastFirstId;
+    const isFirst = this.last === null && !this.#isResumed;
     this.last = frame;
-    if (id === null) return this.#stop('a frame holds no event id');
-    if (!follows) return this.#stop(`event ${id} is out of order`);
-    if (this.#wantedIds.has(id - 1)) {
-      const { offset, previous: chain } = frame;
-      this.#boundaries.set(id - 1, { segment: this.#firstId, offset, chain });
-    }
-    this.#lastFirstId = id;
-    return true;
-  }
-
-  #stop(problem: string): false {
-    this.problem = problem;
-    return false;
+    if (id === null) this.problem = 'a frame holds no event id';
+    else if (isFirst ? id !== this.#firstId : id <= this.id) this.problem = `event ${id} is out of order`;
+    else this.id = id;
+    return this.problem === null;
   }
 }
 

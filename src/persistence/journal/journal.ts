@@ -4,8 +4,7 @@
  * `FileJournal` (file-journal.ts) keeps it in files of this machine. Whether that alone makes a frame durable, or other
  * machines have to have it too, is the commit log's to say (commit-log.ts).
  */
-import type { DeferredPart } from './deferred-part.ts';
-import type { Boundary, Frame, FramePosition } from './frame.ts';
+import type { Frame, FramePosition } from './frame.ts';
 import type { FrameBody } from './frame-format.ts';
 
 /** The end of the journal, at which appending continues. */
@@ -31,17 +30,6 @@ export const EMPTY_TAIL: JournalTail = {
   offset: 0,
   isEndAppendable: false,
 };
-
-/** The part of a journal that a start has verified, and the part of it to replay. */
-export interface ReplayExtent {
-  /** First event ids of the segments, in order. */
-  readonly segments: readonly number[];
-  /** The parts that have not been read, in order. */
-  readonly deferred: readonly DeferredPart[];
-  readonly from: Boundary;
-  /** The end of the journal; a torn tail may lie behind it. */
-  readonly to: Boundary;
-}
 
 export interface CommitObservation {
   readonly frames: number;

@@ -9,7 +9,7 @@ import { CHUNK_BYTES } from '../disk/file-window.ts';
 import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
 import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
 import type { OpenSegment } from './segment-file.ts';
-import { isBatchStart, type ScanEnd } from './segment-scan.ts';
+import { isBatchStart, type ScanEnd, type ScanStart } from './segment-scan.ts';
 
 export type SegmentEnd =
   | { readonly kind: 'whole' }
@@ -108,6 +108,15 @@ export async function findFrame(file: OpenFile, search: FrameSearch): Promise<Fo
     }
   }
   return null;
+}
+
+/** The next whole frame, wherever it begins; null when there is none. */
+export async function resumeFrom({ file, header }: OpenSegment, from: number): Promise<ScanStart | null> {
+  const formats = header === null ? FRAME_FORMATS : [header.format];
+  const found = await findFrame(file, { from, formats });
+  return found === null
+    ? null
+    : { format: found.format, offset: found.frame.offset, chain: found.frame.previous };
 }
 
 /** The frame whose payload begins at this offset. */

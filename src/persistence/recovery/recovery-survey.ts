@@ -15,15 +15,15 @@ import {
   type MarkReading,
   readDurableMark,
 } from '../journal/durable-mark.ts';
-import type { Boundary } from '../journal/frame.ts';
 import { isOlder, OWN_STAMP } from '../journal/frame-format.ts';
 import { type LogBeginningReading, readLogBeginning } from '../journal/log-beginning.ts';
 import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
-import type { SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import { checkSnapshotFile, readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
 import { type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
+import { type Loader, Replay } from './replay.ts';
 
 export interface GoodSnapshot extends SnapshotHeader {
   readonly path: string;
@@ -43,8 +43,8 @@ export interface FolderSurvey {
   /** The newest good one, and the bad ones that are newer. */
   readonly snapshot: GoodSnapshot | null;
   readonly badSnapshots: readonly BadSnapshot[];
-  /** The start of the replay; null when there is no journal. */
-  readonly replayFrom: Boundary | null;
+  /** The replay of the journal; null without a loader. */
+  readonly replay: Replay | null;
   /** Whether an older build wrote the folder, can still read all of it, and refuses what this one writes. */
   readonly isOlder: boolean;
   /** Unfinished files, to be removed. */
@@ -57,17 +57,17 @@ export interface SurveyFolderOptions {
   readonly fs: FileSystem;
   readonly folder: DataFolder;
   /**
-   * Reads a snapshot, newest first until one is good. A start loads it meanwhile, because reading it a second time
-   * would cost as much; commands that change nothing only check it.
+   * Loads the newest snapshot that is good, and the frames behind it, in one reading. Commands that change nothing only check them,
+   * and give null.
    */
-  readSnapshot(path: string): Promise<SnapshotReading>;
+  readonly loader: Loader | null;
   /** Files of at least so many bytes are not read where the snapshot holds their events; all are read unless given. */
   readonly deferredBytesMin?: number | undefined;
   onProgress?(bytesDone: number): void;
 }
 
 export async function surveyFolder(options: SurveyFolderOptions): Promise<FolderSurvey> {
-  const { fs, folder, deferredBytesMin: bytesMin, onProgress } = options;
+  const { fs, folder, loader, deferredBytesMin: bytesMin, onProgress } = options;
   const names = await sortNames(fs, folder);
   const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
   const chosen = await chooseSnapshot(files, options);
@@ -76,27 +76,31 @@ export async function surveyFolder(options: SurveyFolderOptions): Promise<Folder
   const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
   const beforeId = recorded.state === 'good' ? recorded.beginning.firstId - 1 : 0;
   const { snapshot } = chosen;
-  const upToId = snapshot?.id ?? 0;
-  const wantedIds = new Set([0, markedId, beforeId, upToId]);
+  const replay = loader && new Replay(loader, snapshot);
   const journal = await surveyJournal({
-    ...{ fs, folder: folder.journal, wantedIds },
+    ...{ fs, folder: folder.journal },
+    wantedIds: new Set([markedId, beforeId, snapshot?.id ?? 0]),
+    visit: (segment, frame, payload) => replay?.visit(segment, frame, payload),
+    defer: (part) => loader?.defer?.(part),
     ...(bytesMin !== undefined && snapshot !== null && { deferral: { snapshot, bytesMin } }),
     ...(onProgress !== undefined && { onProgress }),
   });
-  assert(journal.boundaries.size <= wantedIds.size, 'a survey notes the boundaries that were asked for');
-  assert((journal.deferred.at(-1)?.lastId ?? 0) <= upToId, 'the snapshot has every event that is not read');
-  return surveyOf({ ...names, ...chosen, reading, recorded, journal });
+  assert(
+    (journal.deferred.at(-1)?.lastId ?? 0) <= (snapshot?.id ?? 0),
+    'the snapshot has every event that is not read',
+  );
+  return surveyOf({ ...names, ...chosen, reading, recorded, journal, replay });
 }
 
 type Chosen = Pick<FolderSurvey, 'snapshot' | 'badSnapshots'>;
 
-interface Surveyed extends Chosen, Pick<FolderSurvey, 'journal' | 'leftovers' | 'unknown'> {
+interface Surveyed extends Chosen, Pick<FolderSurvey, 'journal' | 'replay' | 'leftovers' | 'unknown'> {
   readonly reading: MarkReading;
   readonly recorded: LogBeginningReading;
 }
 
 function surveyOf(surveyed: Surveyed): FolderSurvey {
-  const { reading, recorded, journal, snapshot, badSnapshots, ...names } = surveyed;
+  const { reading, recorded, journal, snapshot, badSnapshots, ...rest } = surveyed;
   assert(
     badSnapshots.every(({ id }) => id > (snapshot?.id ?? 0)),
     'no older snapshot is used before a good one',
@@ -104,7 +108,6 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
   assert(snapshot === null || snapshot.id > 0, 'a snapshot has an event: 0 stands for none');
   const mark = reading.state === 'good' ? reading.mark : null;
   const beginning = recorded.state === 'good' ? recorded.beginning : null;
-  const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;
   const facts: RecoveryFacts = {
     journal: journal.damage !== null ? 'damaged' : journal.firstId === null ? 'none' : 'good',
     mark: reading.state,
@@ -118,22 +121,18 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
     lastId: journal.lastId,
     newestSnapshotId: badSnapshots[0]?.id ?? snapshot?.id ?? 0,
     newestGoodSnapshotId: snapshot?.id ?? 0,
-    holdsSnapshotFrame: replayFrom !== null && replayFrom.chain === snapshot?.chain,
+    holdsSnapshotFrame: snapshot !== null && journal.chains.get(snapshot.id) === snapshot.chain,
   };
   assert(
     facts.newestSnapshotId >= facts.newestGoodSnapshotId,
     'the newest snapshot is as new as any good one',
   );
   assert(
-    replayFrom === null || journal.end === null || replayFrom.segment <= journal.end.segment,
-    'a replay begins before the end',
-  );
-  assert(
     journal.firstId === null || journal.damage !== null || journal.lastId >= journal.firstId - 1,
     'a journal ends behind its beginning',
   );
-  const kept = { journal, mark, beginning, snapshot, badSnapshots, replayFrom };
-  return { facts, ...kept, isOlder: isOlderFolder(journal, snapshot), ...names };
+  const kept = { journal, mark, beginning, snapshot, badSnapshots };
+  return { facts, ...kept, isOlder: isOlderFolder(journal, snapshot), ...rest };
 }
 
 function isOlderFolder({ lastStamp }: JournalSurvey, snapshot: GoodSnapshot | null): boolean {
@@ -150,12 +149,12 @@ function reachesMark(journal: JournalSurvey, reading: MarkReading): boolean {
   if (reading.state !== 'good' || journal.firstId === null) return true;
   const { lastId, chain } = reading.mark;
   if (lastId < journal.firstId - 1) return true;
-  return lastId <= journal.lastId && journal.boundaries.get(lastId)?.chain === chain;
+  return lastId <= journal.lastId && journal.chains.get(lastId) === chain;
 }
 
 /** Older segments than the recorded one are there when a crash kept retention from deleting them. */
-const holdsBeginning = ({ boundaries }: JournalSurvey, { firstId, chain }: SegmentStart): boolean =>
-  boundaries.get(firstId - 1)?.chain === chain;
+const holdsBeginning = ({ chains }: JournalSurvey, { firstId, chain }: SegmentStart): boolean =>
+  chains.get(firstId - 1) === chain;
 
 /**
  * A journal in today's format got its record before its first frame, and one of release 0.1.0, which kept none, before
@@ -168,23 +167,33 @@ const lacksRecord = ({ firstId, lastId, isEndAppendable }: JournalSurvey, snapsh
 /** The first good one of `files`, which are newest first. */
 async function chooseSnapshot(
   files: readonly SnapshotFile[],
-  { readSnapshot }: SurveyFolderOptions,
+  { fs, loader }: SurveyFolderOptions,
 ): Promise<Chosen> {
   const badSnapshots: BadSnapshot[] = [];
   for (const file of files) {
-    const reading = await readSnapshot(file.path);
+    loader?.reset();
+    const { path } = file;
+    const reading = await (loader === null
+      ? checkSnapshotFile({ fs, path })
+      : loadSnapshot(fs, path, loader));
     if (reading.problem !== null) badSnapshots.push({ ...file, ...reading });
     else if (reading.header.id !== file.id)
       badSnapshots.push({ ...file, offset: 16, problem: otherId(reading.header) });
-    else {
-      assert(
-        badSnapshots.every(({ id }) => id > file.id),
-        'the newest good snapshot is chosen',
-      );
-      return { snapshot: { ...reading.header, path: file.path }, badSnapshots };
-    }
+    else return { snapshot: { ...reading.header, path }, badSnapshots };
   }
+  loader?.reset();
   return { snapshot: null, badSnapshots };
+}
+
+/** Loads a snapshot into a state that has nothing yet. */
+export async function loadSnapshot(fs: FileSystem, path: string, loader: Loader): Promise<SnapshotReading> {
+  const reading = await readSnapshot({
+    fs,
+    path,
+    onRecord: (section, record) => loader.load(section, record),
+  });
+  const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
+  return problem === null ? reading : { problem, offset: 0 };
 }
 
 const otherId = ({ id }: SnapshotHeader): string => `the file says that it ends with event ${id}`;

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { DataFolderError, dataFolder } from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
 import { decideRecovery } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { surveyFolder } from './recovery-survey.ts';
@@ -30,7 +29,7 @@ export async function checkStart({ fs, folder, onProgress }: StartCheckOptions):
     const survey = await surveyFolder({
       fs,
       folder: dataFolder(folder),
-      readSnapshot: (path) => checkSnapshotFile({ fs, path }),
+      loader: null,
       ...(onProgress === undefined ? {} : { onProgress }),
     });
     const { label, outcome } = decideRecovery(survey.facts);

@@ -18,7 +18,6 @@ import {
   WorkerLogReader,
 } from '../../../src/persistence/event-log/log-reader.ts';
 import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
-import { listSegments } from '../../../src/persistence/journal/segment-file.ts';
 import { EventJournal, eventsById, FOLDER, openEventLog, openLog } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
@@ -163,12 +162,12 @@ test('the thread starts in any working folder, and does not keep an idle process
   const url = (path: string): string =>
     JSON.stringify(runnable(new URL(`../../../src/persistence/${path}`, import.meta.url).href));
   const script = `
-    const [{ EventLog }, { WorkerLogReader }, { realFileSystem }] =
-      await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/log-reader.ts')}), import(${url('disk/file-system.ts')})]);
-    const log = new EventLog({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
-    const segments = ${JSON.stringify(await listSegments({ fs: realFileSystem, folder }))};
-    const end = { segment: segments.at(-1), offset: Infinity, chain: 0 };
-    await log.beforeReplay({ segments, deferred: [], from: end, to: end });
+    const [{ EventLog }, { WorkerLogReader }, { realFileSystem: fs }, { surveyJournal }] =
+      await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/log-reader.ts')}), import(${url('disk/file-system.ts')}), import(${url('recovery/journal-survey.ts')})]);
+    const folder = ${JSON.stringify(folder)};
+    const log = new EventLog({ fs, folder, logReader: new WorkerLogReader() });
+    const visit = (...frame) => log.pass(...frame);
+    await surveyJournal({ fs, folder, wantedIds: new Set(), visit });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;
   const parameters = [...LOADER, '--input-type=module', '-e', script];

@@ -272,7 +272,7 @@ test('starting from a snapshot alone warns loudly, and the journal goes on behin
 
 test('the journal may have lost its oldest segments to retention, when a snapshot covers them', async () => {
   const { disk } = await fullDisk();
-  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  const chain = (await surveyOf(disk)).chains.get(20)!;
   await writeLogBeginning(disk, FOLDER, { firstId: 21, chain });
   disk.take(SEGMENTS[0]!);
   disk.take(SEGMENTS[1]!);
@@ -283,7 +283,7 @@ test('the journal may have lost its oldest segments to retention, when a snapsho
 
 test('segments older than the recorded beginning, whose deletion a crash kept from happening, are no fault', async () => {
   const { disk } = await fullDisk();
-  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  const chain = (await surveyOf(disk)).chains.get(20)!;
   await writeLogBeginning(disk, FOLDER, { firstId: 21, chain });
   assert.deepEqual(stateOf(await recoverFrom(disk)), idsUpTo(25));
   disk.take(SEGMENTS[0]!);
@@ -324,7 +324,7 @@ test('the record of where the log begins deleted together with the oldest segmen
 
 test('a segment begun behind a snapshot, with a crash before the record of where the log begins, is no fault', async () => {
   const { disk } = await fullDisk();
-  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  const chain = (await surveyOf(disk)).chains.get(20)!;
   for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
   disk.put(SEGMENTS[2]!, encodeSegmentHeader({ firstId: 21, chain }));
   const { report, warnings } = await recoverFrom(disk);
