@@ -9,6 +9,7 @@ import type { Command } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
+import { refuse } from '../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
 import { DEFAULT_STRATEGY } from '../support/test-world.ts';
@@ -170,9 +171,7 @@ describe('the engine', () => {
     submit(createFlag('first'));
     const guarded = submit(createFlag('second'), {
       precondition: (world) =>
-        world.projects.get('default')?.flags.has('first')
-          ? { refused: true, name: 'PreconditionFailedError', message: 'No.', details: [] }
-          : null,
+        world.projects.get('default')?.flags.has('first') ? refuse('PreconditionFailedError', 'No.') : null,
     });
     manual.runTurns();
     await settle();
@@ -275,7 +274,7 @@ describe('the engine', () => {
     const submitted = submit(createFlag('f'), {
       mayStart: () => {
         asked += 1;
-        return { refused: true, name: 'NoAccessError', message: 'No.', details: [] };
+        return refuse('NoAccessError', 'No.');
       },
     });
     assert.equal(asked, 0, 'it is asked in its turn');

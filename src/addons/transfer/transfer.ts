@@ -127,7 +127,7 @@ function namedFlags(world: World, names: readonly string[]): readonly Flag[] | R
   for (const [index, name] of names.entries()) {
     const located = locateFlagAnywhere(world, name);
     if (located.refused) {
-      return { ...located, details: [{ message: located.message, path: `/body/features/${index}` }] };
+      return located.at(`/body/features/${index}`);
     }
     if (located.record.flag.archivedAt === null) flags.add(located.record.flag);
   }

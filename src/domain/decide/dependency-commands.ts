@@ -42,7 +42,7 @@ function refuseParent(world: World, { project, record }: LocatedFlag, name: stri
     return invalid(`The flag "${name}" cannot depend on itself.`, '/body/feature');
   }
   const parent = locateFlagAnywhere(world, name);
-  if (parent.refused) return { ...parent, details: [{ message: parent.message, path: '/body/feature' }] };
+  if (parent.refused) return parent.at('/body/feature');
   if (parent.project !== project) {
     return invalidOperation(
       `The flag "${name}" is in the project "${parent.project.settings.id}"; a parent must be in the project of its child.`,

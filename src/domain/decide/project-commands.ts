@@ -157,10 +157,7 @@ export function addProjectEnvironment(world: World, command: NamesProjectEnviron
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
   const environment = locateEnvironment(world, command.environment);
-  if (isRefusal(environment)) {
-    const { message } = environment;
-    return { ...environment, details: [{ message, path: '/body/environment' }] };
-  }
+  if (isRefusal(environment)) return environment.at('/body/environment');
   const { id, environments } = project.settings;
   if (environments.includes(environment.name)) {
     return nameExists(`The project "${id}" has the environment "${environment.name}" already.`);

@@ -131,7 +131,7 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
   const unknown = command.order.findIndex(({ id }) => !known.has(id));
   if (unknown >= 0) {
     const missing = noStrategy(command.flag, command.environment, command.order[unknown]!.id);
-    return { ...missing, details: [{ message: missing.message, path: `/body/${unknown}/id` }] };
+    return missing.at(`/body/${unknown}/id`);
   }
   const orders = new Map(command.order.map(({ id, sortOrder }) => [id, sortOrder]));
   const before = located.flagEnvironment.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));

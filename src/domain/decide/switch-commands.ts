@@ -56,7 +56,7 @@ export function switchFlags(world: World, { project, flags, environment, enabled
     const named = { project, flag, environment, enabled };
     const decision = switchEnvironment(world, named);
     if (isRefusal(decision)) {
-      return { ...decision, details: [{ message: decision.message, path: `/body/features/${index}` }] };
+      return decision.at(`/body/features/${index}`);
     }
     events.push(...decision);
   }

@@ -235,8 +235,7 @@ function refuseUnknown(world: World, wanted: readonly Holding[]): Refusal | null
     const holder = kind === 'user' ? locateUser(world, id) : locateGroup(world, id);
     const located = isRefusal(holder) ? holder : locateProjectRole(world, roleId);
     if (!isRefusal(located)) continue;
-    const detail = { message: located.message };
-    return { ...located, details: [path === undefined ? detail : { ...detail, path }] };
+    return path === undefined ? located : located.at(path);
   }
   return null;
 }

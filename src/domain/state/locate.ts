@@ -84,7 +84,7 @@ export function locateFlags(
   for (const [index, name] of flags.entries()) {
     const one = locateFlag(world, project, name);
     if (one.refused) {
-      return { ...one, details: [{ message: one.message, path: `/body/features/${index}` }] };
+      return one.at(`/body/features/${index}`);
     }
     located.set(name, one);
   }

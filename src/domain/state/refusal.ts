@@ -38,6 +38,11 @@ export class Refusal {
     this.message = message;
     this.details = details.length > 0 ? details : [{ message }];
   }
+
+  /** The refusal of the part of the request at `path`. A copy of the fields would be none. */
+  at(path: string): Refusal {
+    return new Refusal(this.name, this.message, [{ message: this.message, path }]);
+  }
 }
 
 export function refuse(name: RefusalName, message: string, details: readonly RefusalDetail[] = []): Refusal {
