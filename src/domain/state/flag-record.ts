@@ -34,11 +34,10 @@ export class FlagRecord {
     this.#slot = slot;
   }
 
-  static of(parts: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): FlagRecord {
-    const { flag } = parts;
+  static of({ flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): FlagRecord {
     const environmentBytes = flag.environments.length === 0 ? NONE : flag.environments.map(itemSize);
     const bytes = recordSize(flagOf(flag, flag, NONE)) + sumOf(environmentBytes);
-    return new FlagRecord({ ...parts, bytes, environmentBytes });
+    return new FlagRecord({ flag, revision, createdBy, bytes, environmentBytes });
   }
 
   /** For what surfaces derive from the flag as it is in this record. */
