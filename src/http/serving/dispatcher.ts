@@ -21,7 +21,7 @@ import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { RouteMeter } from './meters.ts';
 import { ReadPath } from './read-path.ts';
-import { PiecesOfBodies, readBody } from './request-body.ts';
+import { LargeBodies, readBody } from './request-body.ts';
 import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
 import type { PlainRoute, ReadRoute, Route } from './route.ts';
 import { compileRoutes, type RouteMatcher, unmatched } from './route-matcher.ts';
@@ -71,7 +71,7 @@ class Dispatcher {
   readonly #callers: CallerCheck;
   readonly #reads: ReadPath;
   readonly #writes: WritePath;
-  readonly #pieces = new PiecesOfBodies();
+  readonly #largeBodies = new LargeBodies();
   readonly meters: RouteMeter[];
   /** The paths of all routes, with their prefixes: a mistyped path may be near to one. */
   readonly #patterns: readonly string[];
@@ -267,8 +267,8 @@ class Dispatcher {
     if (request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
     const located = refused ?? route.locate?.(call.world, params);
     if (isRefusal(located) && !isKeyed(request, route)) return this.sender.refuseSettled(call, located);
-    if (route.kind === 'read' && route.bodyItems !== undefined && this.#pieces.takes(request)) {
-      return this.#readInPieces(call, route);
+    if (route.kind === 'read' && route.bodyItems !== undefined && this.#largeBodies.takes(request)) {
+      return this.#readInTurns(call, route);
     }
     let warnings: readonly Warning[] = [];
     if (route.body !== undefined) {
@@ -290,9 +290,9 @@ class Dispatcher {
   }
 
   /** Reads the body in brief turns, then runs the route. */
-  #readInPieces(call: Call, route: ReadRoute): void {
+  #readInTurns(call: Call, route: ReadRoute): void {
     const { signal, charge } = call;
-    this.sender.later(call, this.#pieces.read(route, call.request, { signal, charge }), (body) => {
+    this.sender.later(call, this.#largeBodies.read(route, call.request, { signal, charge }), (body) => {
       if (isRefusal(body)) return this.sender.refuse(call, body);
       call.body = body.value;
       this.#reads.read(call, route, undefined);

@@ -7,13 +7,12 @@ import * as v from 'valibot';
 import { inBriefTurns, type Requester } from '../../actors/turn.ts';
 import { parseInBudget } from '../../domain/json/check-budget.ts';
 import { issuesOf } from '../../domain/json/issues.ts';
-import type { JsonValue } from '../../domain/json/json.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json/json.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
-import { measureShape } from '../body/json-shape.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import { misspeltFields } from './misspelt-fields.ts';
-import type { ReadRoute, Route, Schema } from './route.ts';
+import type { ReadRoute, Route } from './route.ts';
 import type { Warning } from './warnings.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
@@ -82,24 +81,26 @@ function refuseEncoding(header: string): Refusal | null {
   );
 }
 
-// Large bodies of which some thousand come every minute, read some items at a time, so that requests beside them wait for none
-// (src/actors/turn.ts). Each piece is put where it stood in an otherwise empty body, and the route's schema looks at that:
-// there is one schema, and what it lets through is put together again. Whatever is wrong, or too long, is read once more as one
-// body, which says what it is.
+// Large bodies of which some thousand come every minute. Checking their items against the schema takes most of the time, so that is done for
+// some of them at a time, and requests beside them wait for none (src/actors/turn.ts). Each step checks the body with those items alone; the
+// outputs are put together again. A body with anything wrong in it is read once more as one, which says what it is.
 
 /** A smaller body takes some 50 µs in one go. */
-const CUT_BYTES_MIN = 4 * 1024;
+const LARGE_BYTES_MIN = 4 * 1024;
+
+/** Checking so many takes some 30 µs. */
+const ITEMS_A_STEP = 32;
 
 /** Bytes of the bodies that wait to be read. Beyond it they are read in one go, which keeps more from arriving. */
 const WAITING_BYTES_MAX = 16 * 2 ** 20;
 
-export class PiecesOfBodies {
+export class LargeBodies {
   #waitingBytes = 0;
 
   /** Whether the body is worth it. */
   takes({ body }: Pick<TransportRequest, 'body'>): boolean {
     const bytes = body.byteLength;
-    return bytes >= CUT_BYTES_MIN && this.#waitingBytes + bytes <= WAITING_BYTES_MAX;
+    return bytes >= LARGE_BYTES_MIN && this.#waitingBytes + bytes <= WAITING_BYTES_MAX;
   }
 
   /** Rejects once the requester's signal is aborted. */
@@ -119,232 +120,59 @@ export class PiecesOfBodies {
 }
 
 function* outcomeOf(route: ReadRoute, request: TransportRequest): Generator<void, BodyOutcome> {
-  const whole = refuseMediaType(request) === null ? yield* wholeOf(route, request.body) : null;
-  return whole === null ? readBody(route, request) : { value: whole.value };
-}
-
-/** Null where the schema refuses the body, it is no JSON, or it cannot be cut. */
-function* wholeOf({ body, bodyItems = [] }: ReadRoute, bytes: Uint8Array): Generator<void, Whole | null> {
-  if (body === undefined || !measureShape(bytes).ok) return null;
+  const parsed = refuseMediaType(request) === null ? parseJsonBody(request.body) : null;
   yield;
-  const cut = cutJson(
-    bytes,
-    bodyItems.map(({ place }) => place),
-  );
-  const rest = cut === null ? null : parseJsonBody(cut.rest);
-  if (cut === null || rest?.ok !== true) return null;
-  const whole = new Whole(body, rest.value);
-  for (const piece of cut.pieces) {
-    yield;
-    if (!whole.take(piece)) return null;
-  }
-  return bodyItems.every(({ place, countMax = Infinity }) => whole.countAt(place) <= countMax) ? whole : null;
+  const value = parsed?.ok === true ? yield* checkedInSteps(route, parsed.value) : undefined;
+  return value === undefined ? readBody(route, request) : { value };
 }
 
 type Fields = Record<string, unknown>;
+type Items = unknown[] | Fields;
 
-/** A body that is put together of its pieces. */
-class Whole {
-  readonly #schema: Schema;
-  readonly #rest: JsonValue;
-  /** The schema's output for the rest. */
-  #made: unknown;
-  readonly #items = new Map<PlaceOfItems, unknown[] | Fields>();
-  /** The number of items at each place: counting fields takes as long as going through them. */
-  readonly #counts = new Map<PlaceOfItems, number>();
-
-  constructor(schema: Schema, rest: JsonValue) {
-    this.#schema = schema;
-    this.#rest = rest;
+/** Undefined where the schema refuses the body. */
+function* checkedInSteps({ body, bodyItems = [] }: ReadRoute, sent: JsonValue): Generator<void, unknown> {
+  if (body === undefined) return undefined;
+  const found: { readonly place: readonly string[]; readonly items: Items }[] = [];
+  let rest: unknown = sent;
+  for (const { place, countMax = Number.POSITIVE_INFINITY } of bodyItems) {
+    const items = itemsAt(sent, place);
+    if (items === undefined) continue;
+    if (Object.keys(items).length > countMax) return undefined;
+    found.push({ place, items });
+    rest = withItems(rest, place, Array.isArray(items) ? [] : {});
   }
-
-  get value(): unknown {
-    let value = this.#made;
-    for (const [place, items] of this.#items) value = withItems(value as Fields, place, items);
-    return value;
-  }
-
-  countAt(place: PlaceOfItems): number {
-    return this.#counts.get(place) ?? 0;
-  }
-
-  /** False when it cannot be a part of the body. */
-  take({ place, bytes }: JsonPiece): boolean {
-    const parsed = parseJsonBody(bytes);
-    if (!parsed.ok) return false;
-    const checked = v.safeParse(this.#schema, withItems(this.#rest as Fields, place, parsed.value));
-    if (!checked.success) return false;
-    this.#made ??= checked.output;
-    const items = place.reduce<unknown>((value, name) => (value as Fields)[name], checked.output);
-    assert(typeof items === 'object' && items !== null, 'a schema keeps the items that a route names');
-    return this.#add(place, items as unknown[] | Fields);
-  }
-
-  /** Between two commas there has to be something, and fields have to have different names. */
-  #add(place: PlaceOfItems, items: unknown[] | Fields): boolean {
-    const known = this.#items.get(place);
-    const [before, added] = [this.countAt(place), Object.keys(items).length];
-    this.#counts.set(place, before + added);
-    if (known === undefined) {
-      this.#items.set(place, items);
-      return true;
+  const checked = v.safeParse(body, rest);
+  let value: unknown = checked.success ? checked.output : undefined;
+  for (const { place, items } of found) {
+    const made: Items = Array.isArray(items) ? [] : {};
+    for (const some of slices(items)) {
+      yield;
+      const part = v.safeParse(body, withItems(rest, place, some));
+      if (!part.success) return undefined;
+      const output = itemsAt(part.output, place);
+      assert(output !== undefined, 'a schema keeps the items that a route names');
+      if (Array.isArray(made)) made.push(...(output as unknown[]));
+      else Object.assign(made, output);
     }
-    if (before === 0 || added === 0) return false;
-    if (Array.isArray(known)) {
-      known.push(...(items as unknown[]));
-      return true;
-    }
-    return addFields(known, items as Fields);
+    if (value !== undefined) value = withItems(value, place, made);
+  }
+  return value;
+}
+
+function itemsAt(value: unknown, place: readonly string[]): Items | undefined {
+  const items = place.reduce<unknown>((at, name) => (isJsonObject(at) ? at[name] : undefined), value);
+  return typeof items === 'object' && items !== null ? (items as Items) : undefined;
+}
+
+function* slices(items: Items): Generator<Items> {
+  const entries = Object.entries(items);
+  for (let at = 0; at < entries.length; at += ITEMS_A_STEP) {
+    const some = entries.slice(at, at + ITEMS_A_STEP);
+    yield Array.isArray(items) ? some.map(([, item]) => item) : Object.fromEntries(some);
   }
 }
 
-/** False when a field would come twice. */
-function addFields(known: Fields, added: Fields): boolean {
-  for (const name of Object.keys(added)) {
-    if (Object.hasOwn(known, name)) return false;
-    known[name] = added[name];
-  }
-  return true;
-}
-
-function withItems(value: Fields, [name, ...below]: PlaceOfItems, items: unknown): Fields {
-  assert(name !== undefined, 'a place has a name');
-  return { ...value, [name]: below.length === 0 ? items : withItems(value[name] as Fields, below, items) };
-}
-
-// Cuts a large body into pieces that are parsed one after the other, so that no single one holds the event loop for long: what
-// stands in the lists and objects at some places, some items at a time, and the rest with those left empty. Quotes, brackets and
-// commas are all that is looked at, in one pass over the bytes.
-//
-// Together the pieces are the body: it is JSON exactly if the rest and all pieces are, and none of several pieces is empty.
-
-/** Names of fields from the top, each of an object. */
-type PlaceOfItems = readonly string[];
-
-interface JsonPiece {
-  readonly place: PlaceOfItems;
-  /** A list or an object of some of the items or fields there. */
-  readonly bytes: Uint8Array;
-}
-
-interface CutJson {
-  /** The body with nothing in the lists and objects at the places. */
-  readonly rest: Uint8Array;
-  readonly pieces: readonly JsonPiece[];
-}
-
-/** A piece ends at the first item behind so many bytes. Parsing that many takes some 30 µs. */
-const PIECE_BYTES = 2_048;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const [LIST_OPENS, LIST_CLOSES, OBJECT_OPENS, OBJECT_CLOSES] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
-
-/** Null when there is nothing to cut, or one of the places twice. `bytes` may be no JSON at all. */
-export function cutJson(bytes: Uint8Array, places: readonly PlaceOfItems[]): CutJson | null {
-  const scan = new Scan(bytes, places);
-  return scan.run() ? { rest: Buffer.concat(scan.rest), pieces: scan.pieces } : null;
-}
-
-class Scan {
-  readonly rest: Uint8Array[] = [];
-  readonly pieces: JsonPiece[] = [];
-  readonly #bytes: Uint8Array;
-  readonly #places: readonly PlaceOfItems[];
-  readonly #depthMax: number;
-  /** The names of the fields that the scan is in, by depth, only as deep as places are: null before a name, undefined in a list. */
-  readonly #names: (string | null | undefined)[] = [];
-  #depth = 0;
-  /** The place that the scan is in, which is as deep as `#placeDepth`. */
-  #place: PlaceOfItems | null = null;
-  #placeDepth = 0;
-  #placeIsList = false;
-  /** The start of the bytes that are not yet in any piece or in the rest. */
-  #start = 0;
-
-  constructor(bytes: Uint8Array, places: readonly PlaceOfItems[]) {
-    this.#bytes = bytes;
-    this.#places = places;
-    this.#depthMax = Math.max(...places.map(({ length }) => length));
-  }
-
-  run(): boolean {
-    const bytes = this.#bytes;
-    for (let at = 0; at < bytes.length; at += 1) {
-      const byte = bytes[at];
-      if (byte === QUOTE) at = this.#text(at);
-      else if (byte === OBJECT_OPENS || byte === LIST_OPENS) {
-        if (!this.#opened(at)) return false;
-      } else if (byte === OBJECT_CLOSES || byte === LIST_CLOSES) this.#closed(at);
-      else if (byte === COMMA) this.#comma(at);
-    }
-    this.rest.push(bytes.subarray(this.#start));
-    return this.#place === null && this.pieces.length > 0;
-  }
-
-  /** Returns where the closing quote is. */
-  #text(start: number): number {
-    const bytes = this.#bytes;
-    let at = start + 1;
-    while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-    if (this.#depth <= this.#depthMax && this.#names[this.#depth] === null) {
-      this.#names[this.#depth] = Buffer.from(
-        bytes.buffer,
-        bytes.byteOffset + start + 1,
-        at - start - 1,
-      ).toString();
-    }
-    return at;
-  }
-
-  /** False when a place comes a second time. */
-  #opened(at: number): boolean {
-    const place = this.#place === null ? this.#placeHere() : undefined;
-    this.#depth += 1;
-    const isList = this.#bytes[at] === LIST_OPENS;
-    if (this.#depth <= this.#depthMax) this.#names[this.#depth] = isList ? undefined : null;
-    if (place === undefined) return true;
-    if (this.pieces.some((piece) => piece.place === place)) return false;
-    this.#place = place;
-    this.#placeDepth = this.#depth;
-    this.#placeIsList = isList;
-    this.rest.push(this.#bytes.subarray(this.#start, at + 1));
-    this.#start = at + 1;
-    return true;
-  }
-
-  #closed(at: number): void {
-    if (this.#place !== null && this.#depth === this.#placeDepth) {
-      this.#addPiece(this.#place, at);
-      this.#place = null;
-      this.#start = at;
-    }
-    this.#depth -= 1;
-  }
-
-  #comma(at: number): void {
-    if (this.#place === null) {
-      if (typeof this.#names[this.#depth] === 'string') this.#names[this.#depth] = null;
-    } else if (this.#depth === this.#placeDepth && at - this.#start >= PIECE_BYTES) {
-      this.#addPiece(this.#place, at);
-      this.#start = at + 1;
-    }
-  }
-
-  #addPiece(place: PlaceOfItems, end: number): void {
-    const piece = Buffer.allocUnsafe(end - this.#start + 2);
-    piece[0] = this.#placeIsList ? LIST_OPENS : OBJECT_OPENS;
-    piece.set(this.#bytes.subarray(this.#start, end), 1);
-    piece[piece.length - 1] = this.#placeIsList ? LIST_CLOSES : OBJECT_CLOSES;
-    this.pieces.push({ place, bytes: piece });
-  }
-
-  #placeHere(): PlaceOfItems | undefined {
-    const depth = this.#depth;
-    if (depth > this.#depthMax) return undefined;
-    return this.#places.find(
-      (place) => place.length === depth && place.every((name, at) => this.#names[at + 1] === name),
-    );
-  }
+function withItems(value: unknown, [name = '', ...below]: readonly string[], items: Items): Fields {
+  const fields = value as Fields;
+  return { ...fields, [name]: below.length === 0 ? items : withItems(fields[name], below, items) };
 }

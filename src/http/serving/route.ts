@@ -126,7 +126,7 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
   readonly changesUsage?: true;
-  /** Lists and objects of the body that may have hundreds of items: a large body is read some of them at a time. Such a route has no `locate`. */
+  /** Lists and objects of the body that may have hundreds of items: those of a large body are checked some at a time. Such a route has no `locate`. */
   readonly bodyItems?: readonly ItemsOfBody[];
   /** `located` is what `locate` found in the same synchronous step. */
   read(

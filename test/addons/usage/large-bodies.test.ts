@@ -1,10 +1,10 @@
-/** A body that is read in pieces gives what it gives when it is read as one. */
+/** A body that is read in turns gives what it gives when it is read as one. */
 import assert from 'node:assert/strict';
 import { it, test } from 'node:test';
 import fc from 'fast-check';
 import { BULK_COUNTS_MAX, reportRoutes } from '../../../src/addons/usage/report-routes.ts';
 import { LIST_LENGTH_MAX } from '../../../src/http/body/json-shape.ts';
-import { PiecesOfBodies, readBody } from '../../../src/http/serving/request-body.ts';
+import { LargeBodies, readBody } from '../../../src/http/serving/request-body.ts';
 import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 
@@ -25,9 +25,9 @@ const requestOf = (body: Uint8Array, type = 'application/json'): TransportReques
 /** The outcome, which is the same in both ways, and whether the body was good. */
 async function outcomeOf(route: ReadRoute, text: string, type?: string) {
   const request = requestOf(Buffer.from(text, 'latin1'), type);
-  const pieces = new PiecesOfBodies();
-  assert.ok(pieces.takes(request), `${request.body.byteLength} bytes are read in pieces`);
-  const outcome = await pieces.read(route, request, {});
+  const large = new LargeBodies();
+  assert.ok(large.takes(request), `${request.body.byteLength} bytes are read in turns`);
+  const outcome = await large.read(route, request, {});
   assert.deepEqual(outcome, readBody(route, request), text.slice(0, 2_000));
   return outcome;
 }
