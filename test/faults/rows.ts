@@ -336,7 +336,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise: 'Memory is bounded, and others are served.',
     tests: [
       ...limits('responses that nobody reads cost no memory each'),
-      ...named('http/transport/unread-bytes.test.ts')(
+      ...named('http/transport/byte-budget.test.ts')(
         'those made for one request each stay within the limit',
         'a body that is shared costs its size once',
       ),
@@ -374,11 +374,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Large bodies that are never finished',
-    promise: 'Callers without the right use no memory; the slowest of the others gives way.',
+    promise:
+      'Callers without the right use no memory; the one of the others that has held most for longest gives way.',
     tests: [
       ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
       ...named('http/transport/bodies.test.ts')(
-        'the slowest gives way to one that comes faster',
+        'the one that has held most for longest gives way',
         'large bodies do not keep small ones out',
       ),
     ],

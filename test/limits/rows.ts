@@ -136,7 +136,6 @@ import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/metrics-page.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
-import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,
   DESCRIPTORS_RESERVED,
@@ -402,12 +401,12 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'unread bytes of responses, with their buffers, over all connections',
         bytes(transport.unreadBytesMax),
-        'the client with the most is disconnected',
+        'the client that has held most for longest is disconnected',
       ),
       row(
         'unfinished bodies, over all requests',
         bytes(transport.bodiesBytesMax),
-        `503 for the slowest; a quarter is for bodies up to ${bytes(SMALL_BODY_BYTES_MAX)}`,
+        '503 for the one that has held most for longest',
       ),
     ],
   },

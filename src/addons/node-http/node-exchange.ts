@@ -145,28 +145,26 @@ export class NodeExchange extends Exchange {
       this.mustClose = true;
       return this.handleWithoutBody();
     }
-    this.body = this.collectBody();
+    this.body = [];
     this.#message.on('data', (piece: Buffer) => this.#receive(piece));
     this.#message.once('end', () => this.#complete());
     if (this.#waitsForContinue) this.#res.writeContinue();
   }
 
   #receive(piece: Buffer): void {
-    const { body } = this;
-    if (body === null) return;
+    if (this.body === null) return;
     const isWhole = piece.byteLength === this.request.contentLength;
-    if (body.bytes === 0 && !isWhole && !this.#waitsForContinue && !this.keepsBody()) {
+    if (this.bodyBytes === 0 && !isWhole && !this.#waitsForContinue && !this.keepsBody()) {
       this.body = null;
       return this.handleWithoutBody();
     }
-    const refusal = body.add(piece);
+    const refusal = this.keep(piece);
     if (refusal !== null) this.refuse(refusal, false);
   }
 
   #complete(): void {
     if (this.body === null) return;
-    this.request.body = this.body.take();
-    this.body = null;
+    this.takeBody();
     this.handle();
   }
 }

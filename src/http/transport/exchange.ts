@@ -2,10 +2,11 @@
  * One request and its response, as far as both are the same on every engine. It is handled once, gets one response,
  * and ends at its deadline, whatever the handler does.
  */
-import { BodyBudget, BodyCollector, type BodyOwner } from './body-budget.ts';
+import { ByteBudget, type ByteHolder } from './byte-budget.ts';
 import { type DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import {
   BODIES_TOO_MANY,
+  bodyTooLarge,
   HANDLER_FAILED,
   NO_RESPONSE,
   REQUESTS_TOO_MANY,
@@ -27,12 +28,12 @@ import type {
 } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
 import { TrustedProxies } from './trusted-proxies.ts';
-import { UnreadBytes, type UnreadHolder } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
 export interface ExchangeServer extends StreamServer, Pick<TransportOptions, 'handlers'> {
   readonly proxies: TrustedProxies;
-  readonly bodies: BodyBudget;
+  /** Bodies that have not arrived whole. */
+  readonly bodies: ByteBudget;
   readonly rounds: RequestRounds;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
@@ -50,13 +51,13 @@ function createExchangeServer(options: TransportOptions): ExchangeServer {
     log,
     limits,
     proxies: new TrustedProxies(options.trustedProxies ?? []),
-    bodies: new BodyBudget(limits.bodiesBytesMax, clock),
+    bodies: new ByteBudget(limits.bodiesBytesMax, clock),
     rounds: new RequestRounds(limits.roundMs, limits.waitingBytesMax),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
     responses: new DeadlineQueue(limits.responseDeadlineMs, clock),
     streams: new Set(),
     stalledStreams: new DeadlineQueue(limits.streamStallMs, clock),
-    unread: new UnreadBytes(limits.unreadBytesMax),
+    unread: new ByteBudget(limits.unreadBytesMax, clock),
     slowStreamCount: 0,
     draining: false,
   };
@@ -105,15 +106,19 @@ export abstract class ExchangeTransport {
   }
 }
 
-export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder, BodyOwner {
+export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
   queue: DeadlineQueue | null = null;
   enteredAt = 0;
   aborted = false;
   protected hasResponded = false;
   /** Set when the rest of the connection cannot be trusted, or is not wanted. */
   protected mustClose = false;
-  /** Set while the body is arriving. */
-  protected body: BodyCollector | null = null;
+  /** Pieces of the body, while it is arriving. */
+  protected body: Uint8Array[] | null = null;
+  /** Bytes of these pieces. */
+  protected bodyBytes = 0;
+  /** Others needed the memory of its body; a refusal is on its way. */
+  #isEvicted = false;
   /** The body of the response, while the client has not read all of it. */
   #unread: readonly Uint8Array[] | null = null;
   protected readonly server: ExchangeServer;
@@ -223,11 +228,15 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   }
 
   get copiedBytes(): number {
-    return 0;
+    return this.bodyBytes;
   }
 
   evict(): void {
-    this.disconnect();
+    if (this.hasResponded) return this.disconnect();
+    this.#isEvicted = true;
+    this.#dropBody();
+    // In a later turn, because this happens within the callback of another connection.
+    setImmediate(() => this.refuse(BODIES_TOO_MANY, true));
   }
 
   expire(): void {
@@ -274,19 +283,35 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     this.handle();
   }
 
-  protected collectBody(): BodyCollector {
+  /** Keeps a piece of the body, which must be the exchange's own. After a refusal nothing is kept any more. */
+  protected keep(piece: Uint8Array): RequestRefusal | null {
     const { limits, bodies } = this.server;
-    return new BodyCollector({ bytesMax: limits.bodyBytesMax, budget: bodies, owner: this });
+    if (this.bodyBytes + piece.byteLength > limits.bodyBytesMax) {
+      this.#dropBody();
+      return bodyTooLarge(limits.bodyBytesMax);
+    }
+    this.body?.push(piece);
+    this.bodyBytes += piece.byteLength;
+    bodies.takeCopied(this, piece.byteLength);
+    return null;
   }
 
-  /** Refuses in a later turn, because this happens within the callback of another connection. */
-  bodyEvicted(): void {
-    setImmediate(() => this.refuse(BODIES_TOO_MANY, true));
+  /** Gives the request its whole body, which no longer counts as unfinished. */
+  protected takeBody(): void {
+    const pieces = this.body ?? [];
+    this.request.body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    this.#dropBody();
+  }
+
+  #dropBody(): void {
+    this.server.bodies.leave(this);
+    this.body = null;
+    this.bodyBytes = 0;
   }
 
   /** Hands the request over, in a later round when this one is full, unless it was refused, or its client left, in the meantime. */
   protected handle(): void {
-    if (this.hasResponded || this.aborted) return;
+    if (this.hasResponded || this.aborted || this.#isEvicted) return;
     const { rounds } = this.server;
     if (rounds.hasRoom()) this.#handle();
     else if (!rounds.awaitRequest(this.request.bytes, () => this.#handleWaiting()))
@@ -337,8 +362,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
       this.server.unread.leave(this);
       this.#unread = null;
     }
-    this.body?.discard();
-    this.body = null;
+    if (this.body !== null) this.#dropBody();
   }
 
   #fail(error: unknown): void {

@@ -8,10 +8,10 @@
  * - A stream has no other deadline. One that is idle costs a connection and this object.
  * - What a client sends behind the request of a stream is not run while the stream is open.
  */
+import type { ByteBudget, ByteHolder } from './byte-budget.ts';
 import type { DeadlineEntry, DeadlineQueue } from './deadlines.ts';
 import type { ResponseStream, StreamHead, TransportOptions } from './transport.ts';
 import type { TransportLimits } from './transport-limits.ts';
-import type { UnreadBytes, UnreadHolder } from './unread-bytes.ts';
 
 /** How an engine is to start a stream. */
 export interface StreamStart extends StreamHead {
@@ -26,7 +26,7 @@ export interface StreamServer extends Pick<TransportOptions, 'log'> {
   readonly streams: Set<OpenStream>;
   /** Streams whose client has not made room. */
   readonly stalledStreams: DeadlineQueue;
-  readonly unread: UnreadBytes;
+  readonly unread: ByteBudget;
   /** Streams that ended since the start while their clients did not take what was sent. */
   slowStreamCount: number;
 }
@@ -45,7 +45,7 @@ interface Waiting {
 
 const nothing = (): void => undefined;
 
-export abstract class OpenStream implements DeadlineEntry, ResponseStream, UnreadHolder {
+export abstract class OpenStream implements DeadlineEntry, ResponseStream, ByteHolder {
   queue: DeadlineQueue | null = null;
   enteredAt = 0;
   #state: 'open' | 'closing' | 'over' = 'open';

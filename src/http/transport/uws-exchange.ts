@@ -118,7 +118,7 @@ export class UwsExchange extends Exchange {
   }
 
   #receiveBody(): void {
-    this.body = this.collectBody();
+    this.body = [];
     this.#res.onData((chunk, isLast) => {
       this.#isCorked = true;
       this.#receive(chunk, isLast);
@@ -127,25 +127,29 @@ export class UwsExchange extends Exchange {
   }
 
   #receive(chunk: ArrayBuffer, isLast: boolean): void {
-    const { body } = this;
-    if (body === null) return;
+    if (this.body === null && this.#afterwards === null) return;
     // A body that comes in one piece is never kept unfinished, so most requests do not pay for a second look at the head.
-    const isFirst = body.bytes === 0 && this.#afterwards === null;
+    const isFirst = this.bodyBytes === 0 && this.#afterwards === null;
     if (isFirst && !isLast && chunk.byteLength > 0 && !this.keepsBody()) return this.#goWithoutBody();
     if (this.#afterwards !== null) return this.#swallow(chunk.byteLength, isLast);
     // Copied, because the library empties its buffer when this returns.
     const piece = Buffer.from(new Uint8Array(chunk));
-    const outcome = isLast ? body.finish(piece) : body.add(piece);
-    if (outcome === null) return;
-    if (outcome instanceof Uint8Array) return this.#complete(outcome);
-    this.#afterwards = () => this.refuse(outcome, false);
-    this.#swallow(chunk.byteLength, isLast);
+    const refusal = isFirst && isLast ? this.#takeWhole(piece) : this.keep(piece);
+    if (refusal !== null) {
+      this.#afterwards = () => this.refuse(refusal, false);
+      this.#swallow(chunk.byteLength, isLast);
+    } else if (isLast) {
+      this.takeBody();
+      this.#handleWhole();
+    }
   }
 
-  #complete(body: Uint8Array): void {
-    this.request.body = body;
-    this.body = null;
-    this.#handleWhole();
+  /** One piece that is the whole body was never unfinished, so it costs nothing of the budget. */
+  #takeWhole(piece: Uint8Array): RequestRefusal | null {
+    const { bodyBytesMax } = this.server.limits;
+    if (piece.byteLength > bodyBytesMax) return bodyTooLarge(bodyBytesMax);
+    this.body = [piece];
+    return null;
   }
 
   /** Hands the request over; in a later turn where the bytes behind it must not become a request. */

@@ -1,14 +1,17 @@
 /** Memory that unread responses cost is bounded, and who costs most goes first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ByteBudget, type ByteHolder } from '../../../src/http/transport/byte-budget.ts';
 import { NO_HEADERS } from '../../../src/http/transport/response.ts';
-import { UnreadBytes, type UnreadHolder } from '../../../src/http/transport/unread-bytes.ts';
 import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, request } from './raw-connection.ts';
 
-class Reader implements UnreadHolder {
+const CLOCK = { now: () => 0 };
+
+class Reader implements ByteHolder {
   readonly waiting: Uint8Array[] = [];
   copiedBytes = 0;
+  enteredAt = 0;
   isEvicted = false;
 
   *waitingBytes(): Iterable<Uint8Array> {
@@ -20,13 +23,13 @@ class Reader implements UnreadHolder {
   }
 }
 
-function give(budget: UnreadBytes, reader: Reader, bytes: Uint8Array): void {
+function give(budget: ByteBudget, reader: Reader, bytes: Uint8Array): void {
   reader.waiting.push(bytes);
   budget.take(reader, bytes);
 }
 
 test('bytes that several readers wait for count once, until the last has them', () => {
-  const budget = new UnreadBytes(1000);
+  const budget = new ByteBudget(1000, CLOCK);
   const [first, second] = [new Reader(), new Reader()];
   const shared = new Uint8Array(600);
   give(budget, first, shared);
@@ -40,7 +43,7 @@ test('bytes that several readers wait for count once, until the last has them', 
 });
 
 test('a part counts as all the memory that it keeps, once for all of its parts', () => {
-  const budget = new UnreadBytes(1000);
+  const budget = new ByteBudget(1000, CLOCK);
   const [first, second] = [new Reader(), new Reader()];
   const whole = new Uint8Array(900);
   give(budget, first, whole.subarray(0, 10));
@@ -53,7 +56,7 @@ test('a part counts as all the memory that it keeps, once for all of its parts',
 });
 
 test('above the limit the reader that costs most goes, not the one that came last', () => {
-  const budget = new UnreadBytes(1000);
+  const budget = new ByteBudget(1000, CLOCK);
   const [small, large, last] = [new Reader(), new Reader(), new Reader()];
   give(budget, small, new Uint8Array(100));
   give(budget, large, new Uint8Array(700));
@@ -63,7 +66,7 @@ test('above the limit the reader that costs most goes, not the one that came las
 });
 
 test('one that waits for much that others wait for too is no better to close than what closing it frees', () => {
-  const budget = new UnreadBytes(1000);
+  const budget = new ByteBudget(1000, CLOCK);
   const sharing = Array.from({ length: 10 }, () => new Reader());
   const alone = new Reader();
   const shared = new Uint8Array(800);
@@ -73,11 +76,20 @@ test('one that waits for much that others wait for too is no better to close tha
 });
 
 test('copies count in full, and a reader too large for the limit goes itself', () => {
-  const budget = new UnreadBytes(1000);
+  const budget = new ByteBudget(1000, CLOCK);
   const reader = new Reader();
   reader.copiedBytes = 1001;
   budget.takeCopied(reader, 1001);
   assert.deepEqual([reader.isEvicted, budget.bytes], [true, 0]);
+});
+
+test('among those who have much, the one that has it for longest goes first', () => {
+  const budget = new ByteBudget(1000, { now: () => 100 });
+  const [slow, large] = [new Reader(), new Reader()];
+  large.enteredAt = 90;
+  give(budget, slow, new Uint8Array(300));
+  give(budget, large, new Uint8Array(701));
+  assert.deepEqual([slow.isEvicted, large.isEvicted, budget.bytes], [true, false, 701]);
 });
 
 overEachEngine('unread responses', (engine) => {

@@ -1,35 +1,39 @@
 /**
- * Bounds the memory of response bytes that clients have not read yet.
+ * Bounds the memory of bytes that wait for clients: request bodies that have not arrived whole, and responses that are not read yet.
  *
  * Many responses can wait with the same bytes: a cached body, an event that is sent to every stream. Those bytes are
- * in memory once, so they count once, with all the memory that they are a part of. What grows with each reader counts in full: bodies
- * made for one request, and copies that an engine makes. When the sum passes its limit, the reader that costs most is disconnected; bytes that
- * several readers share are divided among them, so that closing one is not expected to free what the others keep.
+ * in memory once, so they count once, with all the memory that they are a part of. What one client alone has counts in full: what has come of
+ * its body, and copies that an engine makes. When the sum passes its limit, the client that has held most for longest gives way to
+ * the others; bytes that several share are divided among them, so that closing one is not expected to free what the others keep.
  */
+import type { TransportClock } from './deadlines.ts';
 
-/** A client that has not read everything that was sent to it. */
-export interface UnreadHolder {
+/** A client that has not read everything that was sent to it, or not sent all of its body. */
+export interface ByteHolder {
+  /** By the clock of the budget, in milliseconds: when it last moved. */
+  readonly enteredAt: number;
   /** The bytes that wait, by reference. The same array can occur more than once. */
   waitingBytes(): Iterable<Uint8Array>;
-  /** Bytes that the engine has copied for this client alone. */
+  /** Bytes that this client alone has. */
   readonly copiedBytes: number;
-  /** Closes the connection. Must call `leave`, then or before. */
+  /** The budget is needed for others. What it had no longer counts. */
   evict(): void;
 }
 
-export class UnreadBytes {
+export class ByteBudget {
   readonly #bytesMax: number;
-  readonly #holders = new Set<UnreadHolder>();
+  readonly #clock: Pick<TransportClock, 'now'>;
+  readonly #holders = new Set<ByteHolder>();
   /** How many arrays wait that are in this memory: any of them keeps all of it. */
   readonly #waiting = new Map<ArrayBufferLike, number>();
   #bytes = 0;
   #evictedCount = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, clock: Pick<TransportClock, 'now'>) {
     this.#bytesMax = bytesMax;
+    this.#clock = clock;
   }
 
-  /** Bytes in memory because clients have not read them. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -38,13 +42,13 @@ export class UnreadBytes {
     return this.#bytes >= this.#bytesMax / 2;
   }
 
-  /** Readers disconnected since the start to stay below the limit. */
+  /** Clients that had to give way since the start. */
   get evictedCount(): number {
     return this.#evictedCount;
   }
 
-  /** `holder` now waits with `bytes` too. Disconnects the dearest readers, perhaps `holder`, while there are too many. */
-  take(holder: UnreadHolder, { buffer }: Uint8Array): void {
+  /** `holder` now waits with `bytes` too. Evicts the dearest, perhaps `holder`, while there are too many. */
+  take(holder: ByteHolder, { buffer }: Uint8Array): void {
     this.#holders.add(holder);
     const count = this.#waiting.get(buffer) ?? 0;
     this.#waiting.set(buffer, count + 1);
@@ -62,7 +66,7 @@ export class UnreadBytes {
   }
 
   /** `holder` now costs `bytes` more that only it has. */
-  takeCopied(holder: UnreadHolder, bytes: number): void {
+  takeCopied(holder: ByteHolder, bytes: number): void {
     this.#holders.add(holder);
     this.#bytes += bytes;
     while (this.#bytes > this.#bytesMax && this.#holders.size > 0) this.#evictDearest();
@@ -73,17 +77,18 @@ export class UnreadBytes {
   }
 
   /** `holder` waits with nothing any more: gives back all that it has. Without effect for one that never waited. */
-  leave(holder: UnreadHolder): void {
+  leave(holder: ByteHolder): void {
     if (!this.#holders.delete(holder)) return;
     for (const bytes of holder.waitingBytes()) this.give(bytes);
     this.giveCopied(holder.copiedBytes);
   }
 
   #evictDearest(): void {
-    let dearest: UnreadHolder | null = null;
+    let dearest: ByteHolder | null = null;
     let highest = -1;
+    const nowMs = this.#clock.now();
     for (const holder of this.#holders) {
-      const cost = this.#costOf(holder);
+      const cost = this.#bytesOf(holder) * Math.max(nowMs - holder.enteredAt, 1);
       if (cost <= highest) continue;
       highest = cost;
       dearest = holder;
@@ -94,10 +99,10 @@ export class UnreadBytes {
     dearest.evict();
   }
 
-  #costOf(holder: UnreadHolder): number {
-    let cost = holder.copiedBytes;
+  #bytesOf(holder: ByteHolder): number {
+    let bytes = holder.copiedBytes;
     for (const { buffer } of holder.waitingBytes())
-      cost += buffer.byteLength / (this.#waiting.get(buffer) ?? 1);
-    return cost;
+      bytes += buffer.byteLength / (this.#waiting.get(buffer) ?? 1);
+    return bytes;
   }
 }
