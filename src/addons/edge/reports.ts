@@ -152,12 +152,8 @@ export class Reports implements SharedReports {
 
   sawToken(secret: string, environment: string): void {
     const { seenTokens } = this.#waiting;
-    let seen = seenTokens.get(environment);
-    if (seen === undefined) {
-      seen = new Set();
-      seenTokens.set(environment, seen);
-    }
-    if (seen.size < SEEN_TOKENS_MAX) seen.add(secret);
+    const seen = seenTokens.get(environment) ?? new Set();
+    if (seen.size < SEEN_TOKENS_MAX) seenTokens.set(environment, seen.add(secret));
   }
 
   /** All that waits, in pieces that an upstream takes, each made when it is asked for; nothing of it waits any more. */
@@ -263,21 +259,13 @@ function partsOf(report: Report): number {
 }
 
 function* bulksOf(waiting: Waiting, secretFor: SecretFor): Generator<Bulk> {
-  interface Begun {
-    readonly environment: string;
-    readonly secret: string | null;
-    readonly reports: Report[];
-    readonly seenTokens: readonly string[];
-    parts: number;
-  }
-  const begun = new Map<string, Begun>();
-  const bulkFor = (destination: Destination, seenTokens: readonly string[] = []): Begun => {
+  const begun = new Map<string, Bulk & { readonly reports: Report[]; parts: number }>();
+  const keyOf = (environment: string, secret: string | null): string => JSON.stringify([environment, secret]);
+  const bulkFor = (destination: Destination, seenTokens: readonly string[] = []) => {
     const { environment } = destination;
     const secret = secretFor(destination);
-    const key = JSON.stringify([environment, secret]);
-    const known = begun.get(key);
-    if (known !== undefined) return known;
-    const bulk = { environment, secret, reports: [], seenTokens, parts: 0 };
+    const key = keyOf(environment, secret);
+    const bulk = begun.get(key) ?? { environment, secret, reports: [], seenTokens, parts: 0 };
     begun.set(key, bulk);
     return bulk;
   };
@@ -287,7 +275,7 @@ function* bulksOf(waiting: Waiting, secretFor: SecretFor): Generator<Bulk> {
     bulk.reports.push(report);
     bulk.parts += partsOf(report);
     if (bulk.reports.length < SENT_TOGETHER_MAX && bulk.parts < SENT_PARTS_MAX) continue;
-    begun.delete(JSON.stringify([bulk.environment, bulk.secret]));
+    begun.delete(keyOf(bulk.environment, bulk.secret));
     yield bulk;
   }
   yield* begun.values();

@@ -87,7 +87,10 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     replica?.isLeading === true
       ? null
       : 'Another node of the cluster takes the writes; send it again in a moment.';
-  const { history, commitLog, store, ...place } = await openAligned(options, pause, refusalToDecide);
+  const { history, ...place } = await alignFolder(options, pause);
+  const commitLog = commitLogOf(options, history, pause);
+  const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
+  const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, pause);
   history.onNamed = (id) =>
     void writeLogHistory(fs, folder, { id, decidedBy: 'log' }).catch((error: unknown) =>
       // Operators: look at `err`
@@ -122,26 +125,6 @@ interface Aligned extends Alignment {
   readonly askedAtMs: number;
 }
 
-interface Opened<S> extends Aligned {
-  readonly commitLog: ReplicatedCommitLog;
-  readonly store: S;
-}
-
-async function openAligned<S>(
-  options: ClusterNodeOptions<S>,
-  pause: Pause,
-  refusalToDecide: StoreHooks['refusalToDecide'],
-): Promise<Opened<S>> {
-  const aligned = await alignFolder(options, pause);
-  const { history } = aligned;
-  const commitLog = commitLogOf(options, history, pause);
-  const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
-  const mendAtStart = (firstId: number): Promise<boolean> =>
-    whenReached(options, pause, () => mendSegment(firstId));
-  const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, mendAtStart);
-  return { ...aligned, commitLog, store };
-}
-
 const commitLogOf = <S>(
   { log, identity, clock, partBytes, notes }: ClusterNodeOptions<S>,
   history: NodeHistory,
@@ -155,19 +138,16 @@ const commitLogOf = <S>(
   });
 
 /** Opens the store, after files without which it cannot start were restored. */
-async function openMended<S>(
-  options: ClusterNodeOptions<S>,
-  hooks: StoreHooks,
-  mendAtStart: (firstId: number) => Promise<boolean>,
-): Promise<S> {
+async function openMended<S>(options: ClusterNodeOptions<S>, hooks: StoreHooks, pause: Pause): Promise<S> {
   for (const tried = new Set<number>(); ; ) {
     try {
       return await options.open(hooks);
     } catch (error) {
       const firstId =
         error instanceof DataFolderError ? idInFileName(basename(error.file), SEGMENT_SUFFIX) : null;
-      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId))) throw error;
+      if (firstId === null || tried.has(firstId)) throw error;
       tried.add(firstId);
+      if (!(await whenReached(options, pause, () => hooks.mendSegment(firstId)))) throw error;
     }
   }
 }

@@ -48,24 +48,8 @@ function ticketOf(token: ApiToken): string {
   return ticket;
 }
 
-interface TicketIndex {
-  readonly accessRevision: number;
-  readonly tokens: ReadonlyMap<string, ApiToken>;
-}
-
-const indexes = new WeakMap<World, TicketIndex>();
-
-/** Made again when tokens have changed; remaining tokens keep their tickets. */
-function tokenOfTicket(world: World, ticket: string): ApiToken | undefined {
-  const { apiTokens, accessRevision } = world.directory;
-  let index = indexes.get(world);
-  if (index?.accessRevision !== accessRevision) {
-    const tokens = [...apiTokens.values()].filter(({ type }) => type !== 'admin');
-    index = { accessRevision, tokens: new Map(tokens.map((token) => [ticketOf(token), token])) };
-    indexes.set(world, index);
-  }
-  return index.tokens.get(ticket);
-}
+const tokenOfTicket = ({ directory }: World, ticket: string): ApiToken | undefined =>
+  [...directory.apiTokens.values()].find((token) => token.type !== 'admin' && ticketOf(token) === ticket);
 
 /** Takes the place of a ticket where no token is needed; no ticket has a letter beyond f. */
 const OPEN_TICKET = 'open';

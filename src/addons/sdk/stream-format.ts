@@ -23,28 +23,15 @@ export interface StreamFormat {
   update(update: WatchUpdate): Uint8Array;
 }
 
-/** Made once for each update. */
-class UpdateMessages {
-  readonly #made = new WeakMap<WatchUpdate, Uint8Array>();
-  readonly #make: (update: WatchUpdate) => string;
-
-  constructor(make: (update: WatchUpdate) => string) {
-    this.#make = make;
-  }
-
-  of(update: WatchUpdate): Uint8Array {
-    let message = this.#made.get(update);
-    if (message === undefined) {
-      message = Buffer.from(this.#make(update));
-      this.#made.set(update, message);
-    }
+/** Each message is made once, for all streams. */
+function messagesOf(make: (update: WatchUpdate) => string): StreamFormat['update'] {
+  const made = new WeakMap<WatchUpdate, Uint8Array>();
+  return (update) => {
+    const message = made.get(update) ?? Buffer.from(make(update));
+    made.set(update, message);
     return message;
-  }
+  };
 }
-
-const updates = new UpdateMessages(
-  ({ id, changes }) => `${eventHead('unleash-updated', id)}{"events":[${changes}]}${EVENT_END}`,
-);
 
 /** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
 export const DELTA_FORMAT: StreamFormat = {
@@ -61,12 +48,14 @@ export const DELTA_FORMAT: StreamFormat = {
     const changes = missed.map(({ changes }) => changes).join(',');
     return [Buffer.from(`${eventHead('unleash-connected', last.id)}{"events":[${changes}]}${EVENT_END}`)];
   },
-  update: (update) => updates.of(update),
+  update: messagesOf(
+    ({ id, changes }) => `${eventHead('unleash-updated', id)}{"events":[${changes}]}${EVENT_END}`,
+  ),
 };
 
 const refetch = (id: number): string => `${eventHead(null, id)}{"type":"refetchEvaluation"}${EVENT_END}`;
 
-const refetches = new UpdateMessages(({ id }) => refetch(id));
+const refetches = messagesOf(({ id }) => refetch(id));
 
 /**
  * For OpenFeature clients, which evaluate again when notified of a change: at once too, since it may have
@@ -75,8 +64,8 @@ const refetches = new UpdateMessages(({ id }) => refetch(id));
 export const REFETCH_FORMAT: StreamFormat = {
   isForPages: true,
   start: (id) => [Buffer.from(refetch(id))],
-  resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches.of(missed.at(-1)!)],
-  update: (update) => refetches.of(update),
+  resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches(missed.at(-1)!)],
+  update: refetches,
 };
 
 // All that a query shows at one moment, as one event for clients that have nothing yet, or too little. It refers to the state as it

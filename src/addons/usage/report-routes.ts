@@ -233,16 +233,19 @@ interface SentApplication {
   readonly strategies?: readonly string[] | null | undefined;
 }
 
-/** The application in its own report; SDKs for browsers name themselves in headers only. */
-function told(context: RequestContext<unknown>, sent: SentApplication, side: Side): void {
-  const { appName, instanceId, sdkVersion, strategies } = sent;
+/** `address`: that of the application. */
+function told(context: RequestContext<unknown>, sent: SentApplication, side: Side, address: string): void {
+  const { appName, instanceId = null, sdkVersion = null, strategies = null } = sent;
   usageIn(context).application({
-    ...{ appName, side, environment: environmentOf(context), strategies: strategies ?? null },
-    instanceId: instanceId ?? null,
-    sdkVersion: sdkVersion ?? (context.header('unleash-sdk') || null),
-    projects: projectsOf(context),
-    address: context.remoteAddress(),
+    ...{ appName, side, environment: environmentOf(context), strategies, instanceId, sdkVersion },
+    ...{ projects: projectsOf(context), address },
   });
+}
+
+/** The application in its own report; SDKs for browsers name themselves in headers only. */
+function toldItself(context: RequestContext<unknown>, sent: SentApplication, side: Side): void {
+  const sdkVersion = sent.sdkVersion ?? (context.header('unleash-sdk') || null);
+  told(context, { ...sent, sdkVersion }, side, context.remoteAddress());
 }
 
 function* report(
@@ -250,7 +253,7 @@ function* report(
   side: Side,
 ): Generator<void, undefined> {
   const { appName, bucket } = context.body;
-  told(context, context.body, side);
+  toldItself(context, context.body, side);
   if (bucket === null || bucket === undefined) return undefined;
   const toggles = Object.entries(bucket.toggles);
   const startMs = millisecondsOf(bucket.start);
@@ -284,12 +287,7 @@ function* reportBulk(
     if ((one.environment ?? environment) !== environment) continue;
     const side = one.sdkType ?? 'backend';
     sides.set(one.appName, side);
-    usageIn(context).application({
-      ...{ appName: one.appName, environment, side, projects: projectsOf(context), address: '' },
-      instanceId: one.instanceId ?? null,
-      sdkVersion: one.sdkVersion ?? null,
-      strategies: one.strategies ?? null,
-    });
+    told(context, one, side, '');
     yield;
   }
   for (const { appName, featureName: flag, timestamp, yes, no, variants, environment: named } of metrics) {
@@ -328,7 +326,7 @@ function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): rea
       body: RegisterBody,
       success,
       read: (context) => {
-        told(context, context.body, side);
+        toldItself(context, context.body, side);
         return acknowledge(side);
       },
     }),
