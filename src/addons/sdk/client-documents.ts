@@ -16,6 +16,7 @@ import { isFiltering } from '../../http/serving/flag-filter.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
 import { type ClientQuery, QueryCache } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import { FlagBlocks } from './json-blocks.ts';
 
 /** A document takes some memory however small it is. */
@@ -181,17 +182,9 @@ function later(delayMs: number, callback: () => void): void {
   setTimeout(callback, delayMs).unref();
 }
 
-/** Keyed by the engine whose state they show: they go with it. */
-const documentsOf = new WeakMap<ServedState, ClientDocuments>();
-
-export function clientDocuments(engine: ServedState): ClientDocuments {
-  let known = documentsOf.get(engine);
-  if (known === undefined) {
-    known = new ClientDocuments({ world: engine.world, cache: cacheOf(engine) });
-    documentsOf.set(engine, known);
-  }
-  return known;
-}
+export const clientDocuments = onceEach(
+  (state: ServedState) => new ClientDocuments({ world: state.world, cache: cacheOf(state) }),
+);
 
 // Makes large things for all who ask for the same.
 

@@ -7,6 +7,7 @@ import { ALL, type ProjectState, type World } from '../../domain/state/world.ts'
 import { type CallerScope, UNLIMITED } from '../../http/serving/access.ts';
 import { FILTER_PARAMETERS, type FlagFilter, filterOf, isFiltering } from '../../http/serving/flag-filter.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
+import { onceEach } from './evaluation/once-each.ts';
 
 export interface ClientQuery extends FlagFilter {
   readonly environment: string;
@@ -86,16 +87,13 @@ export function queryOfAnyone(world: World, inlineSegments: boolean): ClientQuer
 
 /** For all that a token covers; it names an environment. */
 export function queryOfScope(scope: CallerScope, inlineSegments: boolean): ClientQuery {
-  let known = queriesOfScopes.get(scope);
-  if (known === undefined) {
-    known = [false, true].map((inline) => makeQuery(scope, { inlineSegments: inline }));
-    queriesOfScopes.set(scope, known);
-  }
-  return known[inlineSegments ? 1 : 0]!;
+  return queriesOfScope(scope)[inlineSegments ? 1 : 0]!;
 }
 
 /** Nearly every request is one of these two: of a token, without a query string. */
-const queriesOfScopes = new WeakMap<CallerScope, readonly ClientQuery[]>();
+const queriesOfScope = onceEach((scope: CallerScope) =>
+  [false, true].map((inlineSegments) => makeQuery(scope, { inlineSegments })),
+);
 
 interface Narrowing extends Partial<FlagFilter> {
   readonly inlineSegments: boolean;

@@ -18,6 +18,7 @@ import {
 import type { Surface } from '../../http/serving/surface.ts';
 import { type Answer, clientDocuments, refuseLargeDocument } from './client-documents.ts';
 import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS, requesterOf } from './client-query.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import { flagStreams } from './flag-streams.ts';
 import type { QueryWatch } from './query-watch.ts';
 import { EVENTS_HEAD, EVENTS_TAIL, type HydrationBody, type QueryWatches } from './query-watches.ts';
@@ -202,20 +203,10 @@ function documentResponse(
 }
 
 /** Tells SDKs that know the header to stream from now on. They do not use the body, and ignore the hint where streams fail. */
-function hinting(response: TaggedResponse): TaggedResponse {
-  let known = hintingResponses.get(response);
-  if (known === undefined) {
-    known = new TaggedResponse(
-      response.etag,
-      response.body,
-      response.headers.with('fetch-mode', 'streaming'),
-    );
-    hintingResponses.set(response, known);
-  }
-  return known;
-}
-
-const hintingResponses = new WeakMap<TaggedResponse, TaggedResponse>();
+const hinting = onceEach(
+  ({ etag, body, headers }: TaggedResponse) =>
+    new TaggedResponse(etag, body, headers.with('fetch-mode', 'streaming')),
+);
 
 const clientFlagRoutes = (hints: Hints) =>
   underTag('Client', [

@@ -16,6 +16,7 @@ import {
 } from '../../http/serving/subscribers.ts';
 import type { ResponseStream } from '../../http/transport/transport.ts';
 import type { ClientQuery } from './client-query.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import type { QueryWatch } from './query-watch.ts';
 import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX, QueryWatches } from './query-watches.ts';
 import type { Hydration, StreamFormat } from './stream-format.ts';
@@ -213,14 +214,4 @@ function eventIdOf(lastEventId: string): number {
   return /^[0-9]{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
 }
 
-/** Keyed by the engine whose changes they tell of: they go with it. */
-const streamsOf = new WeakMap<ServedState, FlagStreams>();
-
-export function flagStreams(engine: ServedState): FlagStreams {
-  let known = streamsOf.get(engine);
-  if (known === undefined) {
-    known = new FlagStreams(engine);
-    streamsOf.set(engine, known);
-  }
-  return known;
-}
+export const flagStreams = onceEach((state: ServedState) => new FlagStreams(state));

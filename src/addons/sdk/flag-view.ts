@@ -1,10 +1,10 @@
 /** A flag as server-side SDKs read it: in one environment, without fields for administrators. */
 
-import type { Constraint } from '../../domain/flags/constraint.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { parameterText } from '../../domain/flags/parameters.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import type { SegmentSource } from './evaluation/segment-test.ts';
 
 /** The surroundings of a flag that its look depends on. */
@@ -20,7 +20,7 @@ export interface FlagSurroundings {
  * A strategy that refers to a segment that does not exist never applies, so it is left out, like a disabled one. SDKs
  * take an empty list of strategies for "on for everyone"; hence a flag of which none is left is sent as off.
  */
-export function clientFlagView(flag: Flag, around: FlagSurroundings) {
+export function clientFlagView(flag: Flag, around: Omit<FlagSurroundings, 'inlineSegments'>) {
   const { enabled, strategies, variants } = environmentOf(flag, around.environment);
   const sent = strategies.filter((one) => applies(one, around));
   const isOn = enabled && around.environmentEnabled && (sent.length > 0 || strategies.length === 0);
@@ -32,13 +32,13 @@ export function clientFlagView(flag: Flag, around: FlagSurroundings) {
     stale: flag.stale,
     impressionData: flag.impressionData,
     description: flag.description,
-    strategies: sent.map((one) => strategyView(one, around)),
+    strategies: sent.map(strategyView),
     variants: variants.map(variantView),
     ...(flag.dependencies.length === 0 ? {} : { dependencies: flag.dependencies }),
   };
 }
 
-function applies({ disabled, segments }: Strategy, around: FlagSurroundings): boolean {
+function applies({ disabled, segments }: Strategy, around: Pick<FlagSurroundings, 'segment'>): boolean {
   return disabled !== true && segments.every((id) => around.segment(id) !== undefined);
 }
 
@@ -47,10 +47,9 @@ function applies({ disabled, segments }: Strategy, around: FlagSurroundings): bo
  * to segments that have grown to 64 KiB since would take 50 ms otherwise.
  */
 export function clientFlagJson(flag: Flag, around: FlagSurroundings): string {
-  const { strategies } = environmentOf(flag, around.environment);
-  if (!around.inlineSegments || strategies.every(({ segments }) => segments.length === 0))
-    return JSON.stringify(clientFlagView(flag, around));
-  const view = clientFlagView(flag, { ...around, inlineSegments: false });
+  const view = clientFlagView(flag, around);
+  if (!around.inlineSegments || view.strategies.every(({ segments }) => segments === undefined))
+    return JSON.stringify(view);
   const { strategies: referring, variants, dependencies, ...head } = view;
   const sent = referring.map(({ segments = [], constraints, ...strategy }) => {
     const own = constraints.map((one) => JSON.stringify(one));
@@ -67,35 +66,21 @@ function withItems(head: object, name: string, items: readonly string[], tail: o
 }
 
 /** The constraints of a segment as JSON, with commas between them. */
-function constraintsText(segment: SegmentSource): string {
-  let text = constraintTexts.get(segment);
-  if (text === undefined) {
-    text = segment.constraints.map((one) => JSON.stringify(one)).join(',');
-    constraintTexts.set(segment, text);
-  }
-  return text;
-}
+const constraintsText = onceEach(({ constraints }: SegmentSource) =>
+  constraints.map((one) => JSON.stringify(one)).join(','),
+);
 
-const constraintTexts = new WeakMap<SegmentSource, string>();
-
-function strategyView(strategy: Strategy, around: FlagSurroundings) {
+function strategyView(strategy: Strategy) {
   const { name, title, sortOrder, segments, variants } = strategy;
   return {
     name,
     ...(title === null ? {} : { title }),
     sortOrder,
-    constraints: [...strategy.constraints, ...inlined(segments, around)],
+    constraints: strategy.constraints,
     parameters: parametersView(strategy),
     variants: variants.map(variantView),
-    ...(segments.length === 0 || around.inlineSegments ? {} : { segments }),
+    ...(segments.length === 0 ? {} : { segments }),
   };
-}
-
-function inlined(
-  segments: readonly number[],
-  around: FlagSurroundings,
-): readonly (Constraint | SegmentSource['constraints'][number])[] {
-  return around.inlineSegments ? segments.flatMap((id) => around.segment(id)?.constraints ?? []) : [];
 }
 
 /** Typed SDKs read a map from texts to texts, and nothing at all where one value is something else. */
@@ -116,14 +101,6 @@ function variantView({ name, weight, weightType, stickiness, payload, overrides 
 }
 
 /** A segment, for clients that resolve references to it. Made once: of 300 segments of 64 KiB it takes 40 ms. */
-export function segmentJson(segment: SegmentSource): string {
-  let json = segmentTexts.get(segment);
-  if (json === undefined) {
-    const { id, name, constraints } = segment;
-    json = JSON.stringify({ id, name, constraints });
-    segmentTexts.set(segment, json);
-  }
-  return json;
-}
-
-const segmentTexts = new WeakMap<SegmentSource, string>();
+export const segmentJson = onceEach(({ id, name, constraints }: SegmentSource) =>
+  JSON.stringify({ id, name, constraints }),
+);

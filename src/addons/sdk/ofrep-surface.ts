@@ -20,6 +20,7 @@ import {
 import type { Surface } from '../../http/serving/surface.ts';
 import { queryOfAnyone, queryOfScope } from './client-query.ts';
 import { evaluated, evaluatedList } from './evaluated.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import type { Outcome } from './evaluation/outcome.ts';
 import { flagStreams, type StreamRequest } from './flag-streams.ts';
 import { OutcomeLists } from './outcome-lists.ts';
@@ -36,17 +37,9 @@ const STREAMS_PATH = '/ofrep/v1/streams';
 /** Hexadecimal digits. */
 const TICKET_LENGTH = 32;
 
-const tickets = new WeakMap<ApiToken, string>();
-
-function ticketOf(token: ApiToken): string {
-  let ticket = tickets.get(token);
-  if (ticket === undefined) {
-    const hash = createHash('sha256').update(`${STREAMS_PATH}/${token.digest}`);
-    ticket = hash.digest('hex').slice(0, TICKET_LENGTH);
-    tickets.set(token, ticket);
-  }
-  return ticket;
-}
+const ticketOf = onceEach(({ digest }: ApiToken) =>
+  createHash('sha256').update(`${STREAMS_PATH}/${digest}`).digest('hex').slice(0, TICKET_LENGTH),
+);
 
 const tokenOfTicket = ({ directory }: World, ticket: string): ApiToken | undefined =>
   [...directory.apiTokens.values()].find((token) => token.type !== 'admin' && ticketOf(token) === ticket);

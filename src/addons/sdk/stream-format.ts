@@ -4,6 +4,7 @@ import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { EVENT_END, eventHead, KEEP_ALIVE } from '../../http/serving/server-sent-events.ts';
 import type { ClientQuery } from './client-query.ts';
+import { onceEach } from './evaluation/once-each.ts';
 import type { FlagSurroundings } from './flag-view.ts';
 import type { FlagBlocks } from './json-blocks.ts';
 import type { WatchUpdate } from './watch-log.ts';
@@ -24,14 +25,8 @@ export interface StreamFormat {
 }
 
 /** Each message is made once, for all streams. */
-function messagesOf(make: (update: WatchUpdate) => string): StreamFormat['update'] {
-  const made = new WeakMap<WatchUpdate, Uint8Array>();
-  return (update) => {
-    const message = made.get(update) ?? Buffer.from(make(update));
-    made.set(update, message);
-    return message;
-  };
-}
+const messagesOf = (make: (update: WatchUpdate) => string): StreamFormat['update'] =>
+  onceEach((update) => Buffer.from(make(update)));
 
 /** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
 export const DELTA_FORMAT: StreamFormat = {

@@ -11,6 +11,7 @@ import { ALL, type World } from '../../../domain/state/world.ts';
 import type { CallerScope } from '../../../http/serving/access.ts';
 import type { TaggedResponse } from '../../../http/serving/json-response.ts';
 import { BodyPieces } from '../../../http/transport/response.ts';
+import { onceEach } from './once-each.ts';
 import { type Renderings, renderingsOf } from './renderings.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
@@ -45,7 +46,7 @@ export interface ScopeEvaluatorsOptions {
 export class ScopeEvaluators {
   readonly #world: World;
   readonly #entries: CachePart<string, Entry>;
-  readonly #keys = new WeakMap<CallerScope, string>();
+  readonly #keyOf = onceEach((scope: CallerScope) => keyOf(this.#scopeOf(scope)));
   /** Responses that the evaluators in their newest state have already given. */
   readonly lists: ListCache;
   /** The encoded outcomes that lists are made of. Lists hold on to them, so they go together. */
@@ -113,7 +114,7 @@ export class ScopeEvaluators {
   }
 
   #entryOf(scope: CallerScope): Entry {
-    const key = scope.environment === ALL ? keyOf(this.#scopeOf(scope)) : this.#cachedKey(scope);
+    const key = scope.environment === ALL ? keyOf(this.#scopeOf(scope)) : this.#keyOf(scope);
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached;
     const entry: Entry = {
@@ -125,15 +126,6 @@ export class ScopeEvaluators {
     return entry;
   }
 
-  #cachedKey(scope: CallerScope): string {
-    let key = this.#keys.get(scope);
-    if (key === undefined) {
-      key = keyOf(this.#scopeOf(scope));
-      this.#keys.set(scope, key);
-    }
-    return key;
-  }
-
   /** Without a token that names it, the environment is the first one. */
   #scopeOf({ environment, projects }: CallerScope): Scope {
     return {
@@ -143,17 +135,9 @@ export class ScopeEvaluators {
   }
 }
 
-/** Keyed by the engine whose state they show: they go with it. */
-const evaluatorsOf = new WeakMap<ServedState, ScopeEvaluators>();
-
-export function scopeEvaluators(engine: ServedState): ScopeEvaluators {
-  let known = evaluatorsOf.get(engine);
-  if (known === undefined) {
-    known = new ScopeEvaluators({ world: engine.world, cache: cacheOf(engine) });
-    evaluatorsOf.set(engine, known);
-  }
-  return known;
-}
+export const scopeEvaluators = onceEach(
+  (state: ServedState) => new ScopeEvaluators({ world: state.world, cache: cacheOf(state) }),
+);
 
 // Responses for contexts that come again: SDKs ask for the same one every few seconds. Only those that depend on nothing but the
 // context that was sent, and not on the time, on chance or on the caller's address.

@@ -1,5 +1,6 @@
 /** Segments: constraints that many strategies share by id. */
 import { type CompiledConstraint, type ConstraintSource, compileConstraint } from './constraint-test.ts';
+import { onceEach } from './once-each.ts';
 
 /** The part of a segment that an evaluation needs. Immutable: a change makes another object. */
 export interface SegmentSource {
@@ -8,13 +9,6 @@ export interface SegmentSource {
   readonly constraints: readonly ConstraintSource[];
 }
 
-const compiledSegments = new WeakMap<SegmentSource, readonly CompiledConstraint[]>();
-
-export function compileSegment(segment: SegmentSource): readonly CompiledConstraint[] {
-  let compiled = compiledSegments.get(segment);
-  if (compiled === undefined) {
-    compiled = segment.constraints.map(compileConstraint);
-    compiledSegments.set(segment, compiled);
-  }
-  return compiled;
-}
+export const compileSegment = onceEach(({ constraints }: SegmentSource): readonly CompiledConstraint[] =>
+  constraints.map(compileConstraint),
+);

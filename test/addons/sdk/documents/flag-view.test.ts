@@ -1,7 +1,7 @@
 /** A flag as SDKs read it, in states that the interface does not let come about any more, or only through segments. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clientFlagJson, clientFlagView } from '../../../../src/addons/sdk/flag-view.ts';
+import { clientFlagJson } from '../../../../src/addons/sdk/flag-view.ts';
 import type { Flag, FlagEnvironment } from '../../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../../src/domain/flags/strategy.ts';
 import { DEFAULT_STRATEGY } from '../../../support/test-world.ts';
@@ -42,13 +42,7 @@ function viewOf(strategies: readonly Strategy[], inlineSegments = false) {
   };
   const segment = (id: number) => (id === SEGMENT.id ? SEGMENT : undefined);
   const around = { environment: 'development', environmentEnabled: true, inlineSegments, segment };
-  const view = clientFlagView(flag, around);
-  assert.equal(
-    clientFlagJson(flag, around),
-    JSON.stringify(view),
-    'put together or not, the JSON is the same',
-  );
-  return view;
+  return JSON.parse(clientFlagJson(flag, around));
 }
 
 describe('a flag for SDKs', () => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { surroundingsOf } from '../../../../src/addons/sdk/client-document.ts';
 import { queryOfScope } from '../../../../src/addons/sdk/client-query.ts';
-import { clientFlagView, segmentJson } from '../../../../src/addons/sdk/flag-view.ts';
+import { clientFlagJson, clientFlagView, segmentJson } from '../../../../src/addons/sdk/flag-view.ts';
 import { FLAG_BYTES_MAX } from '../../../../src/domain/growth/refuse-growth.ts';
 import { isRefusal } from '../../../../src/domain/state/refusal.ts';
 import { SDK_DOCUMENT_BYTES_MAX, ServedBytes } from '../../../../src/domain/state/served-bytes.ts';
@@ -60,9 +60,8 @@ function bytesServed(world: World, environment: string, inlineSegments: boolean)
   for (const { flags } of world.projects.values()) {
     for (const { flag } of flags.values()) {
       if (flag.archivedAt !== null) continue;
-      const view = clientFlagView(flag, around);
-      bytes += Buffer.byteLength(JSON.stringify(view)) + 1;
-      for (const one of view.strategies)
+      bytes += Buffer.byteLength(clientFlagJson(flag, around)) + 1;
+      for (const one of inlineSegments ? [] : clientFlagView(flag, around).strategies)
         for (const id of 'segments' in one ? (one.segments ?? []) : []) used.add(id);
     }
   }
