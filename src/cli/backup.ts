@@ -70,15 +70,9 @@ interface BackupOptions {
   readonly ask?: typeof askServer;
 }
 
-interface Backup {
-  readonly to: string;
-  readonly lastId: number;
-  readonly bytes: number;
-  /** Whether a server had the folder open. */
-  readonly fromRunningServer: boolean;
-}
+type Backup = Awaited<ReturnType<typeof backUp>>;
 
-export async function backUp(options: BackupOptions): Promise<Backup> {
+export async function backUp(options: BackupOptions) {
   const { fs, to, historyFiles = [], ask = askServer } = options;
   const from = dataFolder(options.folder);
   const flushed = await ask(options.folder, 'flush');
@@ -88,15 +82,10 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   const bytes = await buildFolder(fs, to, async (target) => {
     const end = await boundaryAt({ fs, folder: from.journal }, lastId);
     const copied = await copyUpTo({
-      fs,
-      from,
-      to: target,
-      lastId,
-      end,
-      historyFiles,
-      ...(options.onCopied === undefined ? {} : { onProgress: options.onCopied }),
+      ...{ fs, from, to: target, lastId, end, historyFiles },
+      ...(options.onCopied && { onProgress: options.onCopied }),
     });
-    await verifyCopy(fs, target, { lastId, onVerified: options.onVerified });
+    await verifyCopy(target, lastId, options);
     return copied;
   });
   return { to, lastId, bytes, fromRunningServer: flushed !== null };
@@ -104,15 +93,11 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
 
 /** Reads every byte back: a start has to find the very event that the copy was made for. */
 async function verifyCopy(
-  fs: FileSystem,
-  folder: DataFolder,
-  { lastId, onVerified }: { lastId: number; onVerified: BackupOptions['onVerified'] },
+  { root: folder }: DataFolder,
+  lastId: number,
+  { fs, onVerified }: BackupOptions,
 ): Promise<void> {
-  const check = await checkStart({
-    fs,
-    folder: folder.root,
-    ...(onVerified === undefined ? {} : { onProgress: onVerified }),
-  });
+  const check = await checkStart({ fs, folder, ...(onVerified && { onProgress: onVerified }) });
   const { refusal } = check;
   if (refusal !== null) {
     const message = `The copy would not start, so it was not kept: ${refusal.message}`;

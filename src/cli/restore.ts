@@ -112,16 +112,7 @@ interface RestoreOptions {
   monotonicMs(): number;
 }
 
-interface Restored extends Picture {
-  readonly to: string;
-  /** The snapshot that the state was built from; null when it was built from the first event. */
-  readonly snapshotId: number | null;
-  readonly replayedEvents: number;
-  /** How long loading and replaying took. */
-  readonly buildMs: number;
-  /** Whether the events up to that point were copied. */
-  readonly withEvents: boolean;
-}
+type Restored = Awaited<ReturnType<typeof restore>>;
 
 interface Picture {
   readonly lastId: number;
@@ -130,14 +121,14 @@ interface Picture {
   readonly stateHash: string;
 }
 
-export async function restore(options: RestoreOptions): Promise<Restored> {
+export async function restore(options: RestoreOptions) {
   refuseOccupied(options.to);
   const kind = statSync(options.from, { throwIfNoEntry: false });
   if (kind === undefined) throw new OperationError('missing', `There is nothing at ${options.from}.`);
   return kind.isDirectory() ? restoreFolder(options) : restoreSnapshot(options);
 }
 
-async function restoreFolder(options: RestoreOptions): Promise<Restored> {
+async function restoreFolder(options: RestoreOptions) {
   const { fs, moment, to, historyFiles = [] } = options;
   const from = dataFolder(options.from);
   const source = { fs, folder: from.journal };
@@ -194,7 +185,7 @@ async function writeState(
   await writeSnapshot({ fs, folder, ...head, sections, durable: () => Promise.resolve() });
 }
 
-async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
+async function restoreSnapshot(options: RestoreOptions) {
   const { fs, from, to, moment } = options;
   const startedAt = options.monotonicMs();
   const { header, world } = await loadSnapshotFile(options);

@@ -2,7 +2,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../control/control-client.ts';
-import type { AddonStatus, ControlResults } from '../control/control-protocol.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -91,42 +90,7 @@ function stopText(stop: LastStop): string {
 // A summary of what a data folder holds, and whether a server would start on it. It takes no lock and changes nothing.
 // Parts that cannot be read are left out of the summary. `verify` names every damage.
 
-interface EventSummary {
-  readonly id: number;
-  /** ISO 8601. */
-  readonly time: string;
-}
-
-interface SnapshotSummary {
-  readonly id: number;
-  /** Time of its last event; null when the header cannot be read. */
-  readonly time: string | null;
-  readonly path: string;
-  readonly bytes: number;
-}
-
-interface FolderStatus {
-  readonly folder: string;
-  readonly formats: { readonly journal: number; readonly snapshot: number };
-  readonly server: {
-    readonly pid: number;
-    readonly durableId: number;
-    readonly addons: readonly AddonStatus[];
-  } | null;
-  readonly journal: {
-    readonly segments: number;
-    /** The event with which the log is recorded to begin; null where nothing is recorded. */
-    readonly beginsWith: number | null;
-    /** On disk, with the zeros ahead of the end while a server runs. */
-    readonly bytes: number;
-    readonly firstEvent: EventSummary | null;
-    readonly lastEvent: EventSummary | null;
-  };
-  readonly snapshots: readonly SnapshotSummary[];
-  readonly lastStop: LastStop;
-  /** Why a server would not start; null when one would, or is running. */
-  readonly refusal: string | null;
-}
+type FolderStatus = Awaited<ReturnType<typeof folderStatus>>;
 
 /** `never`: no server has had this folder open. */
 type LastStop =
@@ -134,7 +98,7 @@ type LastStop =
   | { readonly kind: 'clean'; readonly time: string }
   | { readonly kind: 'crash'; readonly pid: number };
 
-async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus> {
+async function folderStatus(fs: FileSystem, root: string) {
   const folder = dataFolder(root);
   const server = await askServer(root, 'status');
   const refusal = server === null ? (await checkStart({ fs, folder: root })).refusal : null;
@@ -142,39 +106,37 @@ async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus>
   return {
     folder: root,
     formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
-    server: server === null ? null : serverStatus(server),
+    server,
     journal: {
+      /** The event with which the log is recorded to begin; null where nothing is recorded. */
       beginsWith: recorded.state === 'good' ? recorded.beginning.firstId : null,
       ...(await journalStatus({ fs, folder: folder.journal })),
     },
     snapshots: await snapshotStatus(fs, folder.snapshots),
-    lastStop: server === null ? lastStop(root) : { kind: 'running' },
+    lastStop: server === null ? lastStop(root) : ({ kind: 'running' } as const),
+    /** Why a server would not start; null when one would, or is running. */
     refusal: refusal?.message ?? null,
   };
 }
 
-const serverStatus = ({ pid, durableId, addons }: ControlResults['status']) => ({ pid, durableId, addons });
-
-async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['journal'], 'beginsWith'>> {
+/** `bytes`: on disk, with the zeros ahead of the end while a server runs. */
+async function journalStatus(source: JournalSource) {
   const segments = await listSegments(source);
-  const [first, last] = [segments[0], segments.at(-1)];
+  const [first] = segments;
   let bytes = 0;
   for (const firstId of segments)
     bytes += await sizeOf(source.fs, join(source.folder, segmentFileName(firstId)));
-  if (first === undefined || last === undefined) {
-    return { segments: 0, bytes, firstEvent: null, lastEvent: null };
-  }
-  const firstFrame = await readable(readFirstFrame(source, first), null);
+  const firstFrame = first === undefined ? null : await readable(readFirstFrame(source, first), null);
   return {
     segments: segments.length,
     bytes,
-    firstEvent: firstFrame === null ? null : eventSummary(firstFrame.id, firstFrame.at),
+    firstEvent: firstFrame && eventSummary(firstFrame.id, firstFrame.at),
     lastEvent: await lastEvent(source, segments),
   };
 }
 
 /** The last event of the last segment; of the one before while the last one is still empty. */
-async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
+async function lastEvent(source: JournalSource, segments: readonly number[]) {
   for (const firstId of segments.slice(-2).toReversed()) {
     const frame = await readable(readLastFrame(source, firstId), null);
     if (frame !== null) return eventSummary(lastEventId(frame), frame.at);
@@ -182,7 +144,7 @@ async function lastEvent(source: JournalSource, segments: readonly number[]): Pr
   return null;
 }
 
-const eventSummary = (id: number, at: number): EventSummary => ({ id, time: new Date(at).toISOString() });
+const eventSummary = (id: number, at: number) => ({ id, time: new Date(at).toISOString() });
 
 /** 0 for a file that retention has just deleted, or that the disk cannot read. */
 const sizeOf = (fs: FileSystem, path: string): Promise<number> =>
@@ -200,11 +162,12 @@ async function readable<T>(wanted: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-async function snapshotStatus(fs: FileSystem, folder: string): Promise<SnapshotSummary[]> {
-  const summaries: SnapshotSummary[] = [];
+/** `time`: of its last event; null when the header cannot be read. */
+async function snapshotStatus(fs: FileSystem, folder: string) {
+  const summaries = [];
   for (const { id, path } of await listSnapshots(fs, folder)) {
     const header = await readable(readSnapshotHeader(fs, path), null);
-    const time = header === null ? null : new Date(header.at).toISOString();
+    const time = header && new Date(header.at).toISOString();
     summaries.push({ id, path, time, bytes: await sizeOf(fs, path) });
   }
   return summaries;

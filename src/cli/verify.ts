@@ -27,13 +27,7 @@ interface VerifyCommandOptions extends CommonOptions {
   readonly deep?: boolean;
 }
 
-interface Report {
-  readonly folder: string;
-  readonly verified: FolderVerification;
-  readonly deep: DeepVerification | null;
-  readonly readMs: number;
-  readonly replayMs: number;
-}
+type Report = Awaited<ReturnType<typeof verify>>;
 
 export const addVerify: AddCommand = (program, context) => {
   withCommonOptions(program.command('verify'))
@@ -57,7 +51,7 @@ Examples:
     });
 };
 
-async function verify(context: CommandContext, folder: string, wantsDeep: boolean): Promise<Report> {
+async function verify(context: CommandContext, folder: string, wantsDeep: boolean) {
   const { fs, terminal, monotonicMs } = context;
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'bytes', monotonicMs);

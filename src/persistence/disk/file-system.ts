@@ -83,13 +83,11 @@ class RealFile implements OpenFile {
   }
 
   #readOnce(target: Uint8Array, offset: number, length: number, position: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      fs.read(this.#fd, target, offset, length, position, this.#settling(resolve, reject));
-    });
+    return this.#call((done) => fs.read(this.#fd, target, offset, length, position, done));
   }
 
   write(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number> {
-    return this.#writeTo(this.#fd, source, sourceOffset, length, position);
+    return this.#call((done) => fs.write(this.#fd, source, sourceOffset, length, position, done));
   }
 
   async writeDurably(
@@ -104,34 +102,24 @@ class RealFile implements OpenFile {
       return written;
     }
     this.#synchronousFd ??= await openDescriptor(this.#path, SYNCHRONOUS, this.#mayWait);
-    return this.#writeTo(this.#synchronousFd, source, sourceOffset, length, position);
+    const fd = this.#synchronousFd;
+    return this.#call((done) => fs.write(fd, source, sourceOffset, length, position, done));
   }
 
   datasync(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      fs.fdatasync(this.#fd, this.#settling(resolve, reject));
-    });
+    return this.#call((done) => fs.fdatasync(this.#fd, done));
   }
 
   sync(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      fs.fsync(this.#fd, this.#settling(resolve, reject));
-    });
+    return this.#call((done) => fs.fsync(this.#fd, done));
   }
 
   truncate(size: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      fs.ftruncate(this.#fd, size, this.#settling(resolve, reject));
-    });
+    return this.#call((done) => fs.ftruncate(this.#fd, size, done));
   }
 
-  size(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      fs.fstat(
-        this.#fd,
-        this.#settling((stats: fs.Stats) => resolve(stats.size), reject),
-      );
-    });
+  async size(): Promise<number> {
+    return (await this.#call<fs.Stats>((done) => fs.fstat(this.#fd, done))).size;
   }
 
   isAt(path: string): Promise<boolean> {
@@ -139,35 +127,16 @@ class RealFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    if (this.#synchronousFd !== null) await this.#closeDescriptor(this.#synchronousFd);
+    const fds = [this.#synchronousFd, this.#fd].filter((fd) => fd !== null);
     this.#synchronousFd = null;
-    await this.#closeDescriptor(this.#fd);
+    for (const fd of fds) await this.#call<void>((done) => fs.close(fd, done));
   }
 
-  #closeDescriptor(fd: number): Promise<void> {
+  /** The result of a call on a descriptor, which the kernel knows; who reads its error has to know the file. */
+  #call<T>(call: (done: (error: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      fs.close(fd, (error) => (error ? reject(named(error, this.#path)) : resolve()));
+      call((error, value) => (error ? reject(named(error, this.#path)) : resolve(value)));
     });
-  }
-
-  #writeTo(
-    fd: number,
-    source: Uint8Array,
-    sourceOffset: number,
-    length: number,
-    position: number,
-  ): Promise<number> {
-    return new Promise((resolve, reject) => {
-      fs.write(fd, source, sourceOffset, length, position, this.#settling(resolve, reject));
-    });
-  }
-
-  /** A callback that settles a promise. The kernel knows a descriptor; who reads the error has to know the file. */
-  #settling<T>(
-    resolve: (value: T) => void,
-    reject: (error: Error) => void,
-  ): (error: NodeJS.ErrnoException | null, value: T) => void {
-    return (error, value) => (error === null ? resolve(value) : reject(named(error, this.#path)));
   }
 }
 

@@ -18,7 +18,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
-import { Batch, type DurableFrames, FlushWaiters } from './batch.ts';
+import { Batch, type DurableFrames } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
 import { type Frame, type FramePosition, lastEventId } from './frame.ts';
@@ -74,11 +74,12 @@ export class FileJournal implements Journal {
   readonly #marks: MarkKeeper;
   readonly #preallocation: Preallocation;
   readonly #presence: Presence;
-  readonly #waiters: FlushWaiters;
 
   #open = new Batch();
   #spare = new Batch();
   #inFlight: Batch | null = null;
+  /** Settles with the batch in flight, whether it succeeds or fails. */
+  #written: Promise<void> = Promise.resolve();
   /** The time at which it was handed over, in milliseconds. */
   #handedOverAt = 0;
   #file: OpenFile | null = null;
@@ -129,7 +130,6 @@ export class FileJournal implements Journal {
     this.#appendedChain = chain;
     this.#durable = { lastId, segment: tail.segment ?? 0, offset, chain };
     this.#marks = this.#newMarks();
-    this.#waiters = new FlushWaiters(lastId);
   }
 
   #newPreallocation(): Preallocation {
@@ -249,7 +249,7 @@ export class FileJournal implements Journal {
     this.#handedOverAt = this.#monotonicMs();
     this.#open = this.#spare;
     this.#spare = batch;
-    this.#decide(batch).then(
+    this.#written = this.#decide(batch).then(
       () => this.#settle(batch),
       (cause: unknown) => this.#fail(this.#pathOf(batch.place.segment), batch.place.offset, cause),
     );
@@ -326,7 +326,6 @@ export class FileJournal implements Journal {
     this.#inFlight = null;
     this.commit();
     this.#options.onDurable(lastId);
-    this.#waiters.advance(lastId);
     this.#marks.schedule();
     this.#space.checkIfDue();
     this.#preallocation.keepAhead(this.#segment, this.#offset);
@@ -339,16 +338,16 @@ export class FileJournal implements Journal {
     const failure = new JournalFailure({ file, offset, durableId: this.durableId, cause: known });
     this.#failure = failure;
     void this.#marks.stop();
-    this.#waiters.fail(failure);
     this.#options.onFailure(failure);
   }
 
-  flush(): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    if (this.#appendedId === this.durableId) return Promise.resolve();
-    const flushed = this.#waiters.until(this.#appendedId);
-    this.commit();
-    return flushed;
+  async flush(): Promise<void> {
+    const id = this.#appendedId;
+    while (this.#failure === null && this.durableId < id) {
+      this.commit();
+      await this.#written;
+    }
+    if (this.#failure !== null) throw this.#failure;
   }
 
   /**
@@ -387,7 +386,6 @@ export class FileJournal implements Journal {
       assert.equal(this.#open.lastId, this.#appendedId, 'what waits ends with what was appended last');
       assert.equal(this.#open.end, this.#offset, 'the next batch begins behind it');
     }
-    this.#waiters.audit(this.durableId, this.#appendedId);
   }
 
   stats(): JournalStats {

@@ -83,12 +83,16 @@ export async function readFrames<Place extends FramePlace>(
   places: readonly Place[],
   visit: VisitFrame<Place>,
 ): Promise<void> {
-  for (const groups of groupBySegment(groupPlaces(places))) {
+  const groups = groupPlaces(places);
+  for (let at = 0; at < groups.length; ) {
+    const { segment } = groups[at]!;
+    const end = at + groups.slice(at).filter((group) => group.segment === segment).length;
     try {
-      await readSegment(reading, groups, visit);
+      await readSegment(reading, groups.slice(at, end), visit);
     } catch (error) {
-      if (!isMissing(error) || reading.isKept(groups[0]?.segment ?? 0)) throw error;
+      if (!isMissing(error) || reading.isKept(segment)) throw error;
     }
+    at = end;
   }
 }
 
@@ -108,7 +112,8 @@ function readSegment<Place extends FramePlace>(
       assert(group.segment === first.segment, 'one file is read at a time');
       const bytes = await readExtent(file, path, group);
       if (source.turn !== undefined && bytes.length > SHORT_BYTES_MAX) await source.turn();
-      const held = new HeldTime(source);
+      let begunAt = performance.now();
+      const charge = (): void => source.charge?.(performance.now() - begunAt);
       for (const place of group.places) {
         const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };
         const steps = decodeFrameAt(bytes, extent, header.format);
@@ -116,7 +121,9 @@ function readSegment<Place extends FramePlace>(
         for (let restAt = PIECE_BYTES_MAX; step.done !== true; step = steps.next()) {
           if (step.value < restAt) continue;
           restAt = step.value + PIECE_BYTES_MAX;
-          await held.rest();
+          charge();
+          await source.turn?.();
+          begunAt = performance.now();
         }
         const frame = step.value;
         if ('problem' in frame) {
@@ -125,30 +132,9 @@ function readSegment<Place extends FramePlace>(
         }
         visit(frame, place);
       }
-      held.charge();
+      charge();
     }
   });
-}
-
-/** Charges for the time between two rests. */
-class HeldTime {
-  readonly #source: FrameReading;
-  #begunAt: number;
-
-  constructor(source: FrameReading) {
-    this.#source = source;
-    this.#begunAt = source.charge === undefined ? 0 : performance.now();
-  }
-
-  charge(): void {
-    this.#source.charge?.(performance.now() - this.#begunAt);
-  }
-
-  async rest(): Promise<void> {
-    this.charge();
-    await this.#source.turn?.();
-    if (this.#source.charge !== undefined) this.#begunAt = performance.now();
-  }
 }
 
 export interface UnreadableEvent {
@@ -189,16 +175,6 @@ function groupPlaces<Place extends FramePlace>(places: readonly Place[]): Group<
     }
   }
   return groups;
-}
-
-function groupBySegment<Place extends FramePlace>(groups: readonly Group<Place>[]): Group<Place>[][] {
-  const bySegment: Group<Place>[][] = [];
-  for (const group of groups) {
-    const last = bySegment.at(-1);
-    if (last?.[0]?.segment === group.segment) last.push(group);
-    else bySegment.push([group]);
-  }
-  return bySegment;
 }
 
 const fits = (group: Group<FramePlace>, place: FramePlace): boolean =>

@@ -12,24 +12,65 @@ import type { FolderSurvey } from './recovery-survey.ts';
 const ADVICE_MISSING = `Put the missing files back if you have them. ${ADVICE_DAMAGED}`;
 
 export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: DataFolder): DataFolderError {
+  const { journal, mark, snapshot, badSnapshots, facts } = survey;
+  const refused = (
+    problem: string,
+    file: string,
+    lastGoodEventId: number,
+    offset?: number,
+  ): DataFolderError =>
+    new DataFolderError(problem, {
+      ...{ file, lastGoodEventId, advice: ADVICE_DAMAGED },
+      ...(offset !== undefined && { offset }),
+    });
+  /** The journal ends too early. */
+  const atEnd = (problem: string): DataFolderError => {
+    assert(journal.end !== null, 'a journal that ends too early has an end');
+    const file = join(folder.journal, segmentFileName(journal.end.segment));
+    return refused(problem, file, journal.lastId, journal.end.offset);
+  };
   switch (label) {
     case 'journal-damaged':
-      assert(survey.journal.damage !== null, 'a damaged journal says where');
-      return survey.journal.damage;
+      assert(journal.damage !== null, 'a damaged journal says where');
+      return journal.damage;
     case 'journal-missing':
       return journalMissing(survey, folder);
     case 'journal-begins-late':
       return journalBeginsLate(survey, folder);
-    case 'journal-behind-mark':
-      return journalBehindMark(survey, folder);
+    case 'journal-behind-mark': {
+      assert(mark !== null, 'a journal behind the mark has one');
+      const { lastId } = mark;
+      return atEnd(
+        journal.lastId < lastId
+          ? `The journal is damaged: it is intact only up to event ${journal.lastId}, and events up to ${lastId} had been on disk`
+          : `The journal and ${MARK_FILE_NAME} do not belong together: the frame of event ${lastId} differs`,
+      );
+    }
     case 'journal-behind-snapshot':
-      return journalBehindSnapshot(survey, folder);
-    case 'journal-starts-late':
-      return journalStartsLate(survey, folder);
-    case 'snapshot-foreign':
-      return snapshotForeign(survey);
-    case 'snapshot-only-damaged':
-      return snapshotDamaged(survey);
+      assert(journal.lastId < facts.newestSnapshotId, 'a journal behind a snapshot ends before it');
+      return atEnd(
+        `The journal ends with event ${journal.lastId}, before the snapshot of event ${facts.newestSnapshotId}`,
+      );
+    case 'journal-starts-late': {
+      const from = facts.newestGoodSnapshotId + 1;
+      assert(facts.firstId > from, 'the events that are missing come before the journal');
+      const bad = badSnapshots.map(
+        ({ path, problem, offset }) => ` ${path} is damaged (${problem} at ${offset}).`,
+      );
+      const problem = `The events from ${from} to ${facts.firstId - 1} are in no journal file and no good snapshot.${bad.join('')}`;
+      return refused(problem, join(folder.journal, segmentFileName(facts.firstId)), from - 1, 0);
+    }
+    case 'snapshot-foreign': {
+      assert(snapshot !== null, 'a foreign snapshot is a snapshot');
+      const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} differs between them`;
+      return refused(problem, snapshot.path, journal.lastId, 12);
+    }
+    case 'snapshot-only-damaged': {
+      const [newest] = badSnapshots;
+      assert(newest !== undefined, 'there is a damaged snapshot');
+      const problem = `There is no journal, and the newest snapshot is damaged: ${newest.problem}`;
+      return refused(problem, newest.path, snapshot?.id ?? 0, newest.offset);
+    }
     default:
       throw new Error(`The case "${label}" is not a refusal.`);
   }
@@ -39,10 +80,6 @@ function journalMissing(
   { mark, beginning, facts, snapshot }: FolderSurvey,
   folder: DataFolder,
 ): DataFolderError {
-  assert(
-    facts.mark !== 'absent' || facts.beginning !== 'absent',
-    'a journal that is missing was seen before',
-  );
   const extent = mark === null ? 'events' : `events up to ${mark.lastId}`;
   const witness = facts.mark === 'absent' ? LOG_BEGINNING_FILE_NAME : MARK_FILE_NAME;
   const first = beginning === null ? '' : `, from ${segmentFileName(beginning.firstId)} on`;
@@ -51,24 +88,21 @@ function journalMissing(
   return new DataFolderError(problem, details);
 }
 
-function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFolder): DataFolderError {
-  assert(journal.firstId !== null, 'a journal that begins late has a beginning');
-  assert(beginning !== null || journal.firstId > 1, 'a journal that begins with event 1 needs no record');
-  if (beginning === null) return missingRecord(folder, journal.firstId);
-  const { firstId } = beginning;
-  if (journal.firstId > firstId) return missingBeginning(folder, firstId, journal.firstId);
-  const extent = `the log begins with event ${firstId}, and the journal has the events from ${journal.firstId} to ${journal.lastId}`;
-  const problem = `The journal and ${LOG_BEGINNING_FILE_NAME} do not belong together: ${extent}`;
+function journalBeginsLate(
+  { beginning, journal: { firstId, lastId } }: FolderSurvey,
+  folder: DataFolder,
+): DataFolderError {
+  assert(firstId !== null, 'a journal that begins late has a beginning');
   const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
-  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_MISSING });
-}
-
-function missingRecord(folder: DataFolder, foundId: number): DataFolderError {
-  const problem =
-    `${LOG_BEGINNING_FILE_NAME} is missing, and the journal begins with event ${foundId}: ` +
-    `only that file tells whether retention deleted the events before it`;
-  const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
-  return new DataFolderError(problem, { file, advice: ADVICE_MISSING });
+  if (beginning === null) {
+    const problem = `${LOG_BEGINNING_FILE_NAME} is missing, and the journal begins with event ${firstId}: only that file tells whether retention deleted the events before it`;
+    return new DataFolderError(problem, { file, advice: ADVICE_MISSING });
+  }
+  if (firstId > beginning.firstId) return missingBeginning(folder, beginning.firstId, firstId);
+  const problem = `The journal and ${LOG_BEGINNING_FILE_NAME} do not belong together: the log begins with event ${beginning.firstId}, and the journal has the events from ${firstId} to ${lastId}`;
+  return new DataFolderError(problem, {
+    ...{ file, lastGoodEventId: beginning.firstId - 1, advice: ADVICE_MISSING },
+  });
 }
 
 /** The log is recorded to begin with event `firstId`, and the oldest segment begins with event `foundId`. */
@@ -77,69 +111,4 @@ export function missingBeginning(folder: DataFolder, firstId: number, foundId: n
   const problem = `The journal file with which the log begins is missing, and with it the events from ${firstId} to ${foundId - 1}`;
   const file = join(folder.journal, segmentFileName(firstId));
   return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_MISSING });
-}
-
-function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder): DataFolderError {
-  assert(mark !== null && journal.end !== null, 'a journal behind the mark has both');
-  const lost = `events up to ${mark.lastId} had been on disk`;
-  const problem =
-    journal.lastId < mark.lastId
-      ? `The journal is damaged: it is intact only up to event ${journal.lastId}, and ${lost}`
-      : `The journal and ${MARK_FILE_NAME} do not belong together: the frame of event ${mark.lastId} differs`;
-  const file = join(folder.journal, segmentFileName(journal.end.segment));
-  const details = {
-    file,
-    offset: journal.end.offset,
-    lastGoodEventId: journal.lastId,
-    advice: ADVICE_DAMAGED,
-  };
-  return new DataFolderError(problem, details);
-}
-
-function journalBehindSnapshot({ journal, facts }: FolderSurvey, folder: DataFolder): DataFolderError {
-  assert(journal.end !== null, 'a journal behind a snapshot exists');
-  assert(journal.lastId < facts.newestSnapshotId, 'a journal behind a snapshot ends before it');
-  const problem = `The journal ends with event ${journal.lastId}, before the snapshot of event ${facts.newestSnapshotId}`;
-  const file = join(folder.journal, segmentFileName(journal.end.segment));
-  const details = {
-    file,
-    offset: journal.end.offset,
-    lastGoodEventId: journal.lastId,
-    advice: ADVICE_DAMAGED,
-  };
-  return new DataFolderError(problem, details);
-}
-
-function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFolder): DataFolderError {
-  const from = facts.newestGoodSnapshotId + 1;
-  assert(facts.firstId > from, 'the events that are missing come before the journal');
-  const bad = badSnapshots.map(
-    ({ path, problem, offset }) => ` ${path} is damaged (${problem} at ${offset}).`,
-  );
-  const problem = `The events from ${from} to ${facts.firstId - 1} are in no journal file and no good snapshot.${bad.join('')}`;
-  const file = join(folder.journal, segmentFileName(facts.firstId));
-  const lastGoodEventId = facts.newestGoodSnapshotId;
-  return new DataFolderError(problem, { file, offset: 0, lastGoodEventId, advice: ADVICE_DAMAGED });
-}
-
-function snapshotForeign({ snapshot, journal, facts }: FolderSurvey): DataFolderError {
-  assert(snapshot !== null, 'a foreign snapshot is a snapshot');
-  assert(!facts.holdsSnapshotFrame, 'the journal has another frame where a foreign snapshot ends');
-  const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} differs between them`;
-  const details = {
-    file: snapshot.path,
-    offset: 12,
-    lastGoodEventId: journal.lastId,
-    advice: ADVICE_DAMAGED,
-  };
-  return new DataFolderError(problem, details);
-}
-
-function snapshotDamaged({ badSnapshots, snapshot }: FolderSurvey): DataFolderError {
-  const [newest] = badSnapshots;
-  assert(newest !== undefined, 'there is a damaged snapshot');
-  assert(newest.id > (snapshot?.id ?? 0), 'the damaged snapshot is newer than any good one');
-  const problem = `There is no journal, and the newest snapshot is damaged: ${newest.problem}`;
-  const details = { file: newest.path, offset: newest.offset, lastGoodEventId: snapshot?.id ?? 0 };
-  return new DataFolderError(problem, { ...details, advice: ADVICE_DAMAGED });
 }
