@@ -18,19 +18,18 @@ const PAGE = join(ROOT, 'docs/reliability.md');
 
 const INTRODUCTION = `# Faults, promises and tests
 
-Faults, what Flagstaff promises for each, and the tests that inject the fault and check the promise
+Faults, what Flagstaff promises for each, and the tests that inject them
 ([by title](../test/faults/rows.ts)). \`test/faults/render.ts\` writes this page.
 
 After any fault and a restart:
 
 - All acknowledged changes are there.
-- The state is that of a prefix of the submitted changes, without a hole. An unacknowledged change is there as a whole or not at all.
+- The state is that of a prefix of the submitted changes. An unacknowledged change is there as a whole or not at all.
 - The recovered state has the hash of the live one at the same event.
 - Nothing that was shown is undone.
 
 The simulation (\`simulation/simulation\`) runs the engine on a simulated clock, scheduler and disk: over several restarts, commands of every
-type meet kills, power cuts, failing calls, full disks, slow syncs, clock jumps and, at the end, damage to the folder.
-\`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It detects every one of the *broken builds*, each
+type meet these faults. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It detects all *broken builds*, each
 broken on purpose in one line.
 `;
 

@@ -17,8 +17,8 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. A limit without a setting is
-a constant. \`test/limits/render.ts\` writes this page from the code.
+Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. \`test/limits/render.ts\`
+writes this page from the code.
 `;
 
 export function limitsPage(): string {
@@ -50,9 +50,9 @@ ${line('requests under way, and garbage', ({ work }) => work)}
 ${line('all', ({ heap }) => heap)}
 ${line('the process, with all that is outside the heap', ({ heap }) => processBytes(heap))}
 
-Others are the responses for \`Idempotency-Key\`, regular expressions, changes, counts and applications that are kept, as above.
+Others are the responses for \`Idempotency-Key\`, regular expressions, changes, counts and applications, as above.
 
-Outside the heap the process takes some ${bytes(PROGRAM_BYTES)} for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of unread and unsent responses, of bodies, of requests that wait, and of changes not on disk yet.
+Outside the heap are some ${bytes(PROGRAM_BYTES)} for the program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of unread and unsent responses, bodies, waiting requests, and changes not on disk yet.
 With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all fit at their most.
 `;
 }

@@ -280,7 +280,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
     introduction:
-      'Growth beyond these gets a 400 that names the number, the limit and the setting. A larger flag still loads, and can be read, switched and shrunk ([rules](docs/specification/limits.md#flags)).',
+      'Growth beyond these gets a 400 that names the number, the limit and the setting ([rules](docs/specification/limits.md#flags)).',
     last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
@@ -292,7 +292,7 @@ export const SECTIONS: readonly LimitSection[] = [
     introduction: 'Each refusal names the limit.',
     rows: [
       row(
-        'a flag as escaped JSON, with the segments of its strategies in any one environment',
+        'a flag as escaped JSON, with its segments of any one environment',
         bytes(FLAG_BYTES_MAX),
         '413; growth only, as above',
       ),
@@ -337,7 +337,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Memory',
     introduction:
-      'The state is measured as after a restart, so a server can load everything it accepted; beyond the budget, only growth is refused ([what to do](docs/operating.md#memory)).',
+      'Beyond the budget of the state, only growth is refused ([what to do](docs/operating.md#memory)).',
     rows: [
       row(
         'the state',
@@ -399,7 +399,7 @@ export const SECTIONS: readonly LimitSection[] = [
         '413, if possible before any is built',
       ),
       row(
-        'unread bytes of responses, with their buffers, over all connections',
+        'unread bytes of all responses',
         bytes(transport.unreadBytesMax),
         'the client that has held most for longest is disconnected',
       ),
@@ -425,7 +425,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
       row('flags times tags to add and remove, in a request', number(TAG_CHANGES_MAX), '409'),
       row(
-        'flags times their environments, in a request that archives, revives or deletes',
+        'flags times environments, in a request that archives, revives or deletes',
         number(FLAG_ENVIRONMENTS_MAX),
         '409',
       ),
@@ -437,7 +437,7 @@ export const SECTIONS: readonly LimitSection[] = [
         '400',
       ),
       row(
-        'flags changed by a rollback of a project, and their size, present and past',
+        'flags changed by a rollback of a project, and their size',
         `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
         '409',
       ),
@@ -456,13 +456,13 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'time until a request is complete; until its head is',
         `${seconds(transport.requestDeadlineMs)}; ${seconds(transport.idleMs)}`,
-        '408; on uWebSockets.js a late head, or a body that stops coming, gets no response, and its connection ends after some 11 seconds',
+        '408; on uWebSockets.js a late head, or a body that stops, gets no response, and its connection ends after some 11 seconds',
       ),
       row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
       row(
-        'milliseconds of work on requests and late responses in one turn of the event loop',
+        'milliseconds of work on requests in one turn of the event loop',
         number(transport.roundMs),
-        `up to ${bytes(transport.waitingBytesMax)} of requests wait for further turns; then 503`,
+        `${bytes(transport.waitingBytesMax)} more wait; then 503`,
       ),
       row(
         'milliseconds of work on reads in one turn: long; all short',
@@ -549,7 +549,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('time that a change waits', seconds(QUEUE_DEADLINE_MS), '503'),
       row('changes not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
       row(
-        'reads of the event log (lists, `?at=`, rollbacks) and of all flags (uses of segments and context fields, the archive)',
+        'reads of the event log (`?at=` and rollbacks, too) and of all flags (the archive, uses of segments)',
         `${READS.runningMax}, ${READS.runningPerRequesterMax} of one caller`,
         `${READS.waitingMax} more wait; then 503`,
       ),
@@ -594,7 +594,7 @@ export const SECTIONS: readonly LimitSection[] = [
         '503 for the address, or the user known there, with the most',
       ),
       row(
-        'users and addresses known by good sign-ins',
+        'users and addresses known by sign-ins',
         number(GOOD_SIGN_INS_MAX),
         'the oldest are strangers again',
       ),
@@ -616,7 +616,7 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Pages',
-    introduction: 'A page ends with the item that reaches its limit, and gives the start of the next one.',
+    introduction: 'A page ends with the item that reaches its limit.',
     rows: [
       row('events in a list', `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`, 'the page ends there'),
       row(
@@ -625,7 +625,7 @@ export const SECTIONS: readonly LimitSection[] = [
         'the page ends there',
       ),
       row(
-        'projects, API tokens, groups, invitations, service accounts, or users with groups, in a list',
+        'projects, users, groups, tokens, invitations or service accounts in a list',
         bytes(LIST_BYTES_MAX),
         '413: ask with limit and offset',
       ),
@@ -683,11 +683,7 @@ export const SECTIONS: readonly LimitSection[] = [
         `${number(MIRRORS_MAX)}, the budget of the state`,
         '503 for tokens that would need another',
       ),
-      row(
-        'connections to the upstream, without streams and the one for reports',
-        number(CONNECTIONS_MAX),
-        'requests to it wait',
-      ),
+      row('connections to the upstream, streams not counted', number(CONNECTIONS_MAX), 'requests to it wait'),
       row('valid tokens', number(VALID_MAX), '503 for new ones'),
       row(
         'tokens that are not valid',
