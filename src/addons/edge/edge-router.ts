@@ -68,11 +68,7 @@ export class EdgeRouter {
     const { fallback, tokenHeader, mirrors } = this.#options;
     const request = withTokenHeader(received, tokenHeader);
     if (request.path === this.#validatePath) return this.#validate(request, responder);
-    const given = request.header('authorization');
-    // Nearly always the header is the secret and nothing else.
-    const known = mirrors.of(given);
-    if (known?.served.mirror.isFilled === true) return this.#serve(known, request, responder);
-    const secret = secretIn(given);
+    const secret = secretIn(request.header('authorization'));
     if (secret === null) return fallback.handle(request, responder);
     const fed = mirrors.of(secret);
     if (fed?.served.mirror.isFilled === true) return this.#serve(fed, request, responder);

@@ -28,9 +28,6 @@ export class Mirrors {
   readonly #options: MirrorsOptions;
   readonly #mirrors = new Set<FedMirror>();
   readonly #bySecret = new Map<string, FedMirror>();
-  /** The last secret that was asked for, and its mirror, because comparing is faster than looking up. */
-  #lastSecret = '';
-  #last: FedMirror | undefined;
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
@@ -45,11 +42,7 @@ export class Mirrors {
   }
 
   of(secret: string): FedMirror | undefined {
-    if (secret !== this.#lastSecret) {
-      this.#last = this.#bySecret.get(secret);
-      this.#lastSecret = secret;
-    }
-    return this.#last;
+    return this.#bySecret.get(secret);
   }
 
   /** The mirror of a valid token, opened for it where no other covers it; or why it gets none. */
@@ -94,7 +87,6 @@ export class Mirrors {
       fed.served.dropToken(one);
       this.#bySecret.delete(one);
     }
-    this.#forgetLast();
     if (fed.token.token === secret) {
       fed.feed.stop();
       this.#mirrors.delete(fed);
@@ -106,15 +98,9 @@ export class Mirrors {
     for (const { feed } of this.#mirrors) feed.stop();
   }
 
-  #forgetLast(): void {
-    this.#lastSecret = '';
-    this.#last = undefined;
-  }
-
   #admit(fed: FedMirror, token: ValidToken): FedMirror {
     fed.served.addToken(token);
     this.#bySecret.set(token.token, fed);
-    this.#forgetLast();
     return fed;
   }
 }

@@ -13,12 +13,11 @@ import { ALL } from '../../domain/state/world.ts';
 import { JSON_HEADERS } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import { fieldsLeftOut } from '../sdk/evaluation/context.ts';
-import type { EvaluationInput } from '../sdk/evaluation/run.ts';
-import type { ScopeEvaluator, ShownScope } from '../sdk/evaluation/scope-evaluator.ts';
+import type { ShownScope } from '../sdk/evaluation/scope-evaluator.ts';
 import { scopeEvaluators } from '../sdk/evaluation/scope-evaluators.ts';
 import type { FlagBlock } from '../sdk/evaluation/sorted-flags.ts';
 import { ContextSchema } from '../sdk/request-input.ts';
-import { Combinations, type SentContext } from './combinations.ts';
+import { Combinations } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 import { AdvancedPlaygroundSchema } from './playground-schemas.ts';
@@ -58,7 +57,7 @@ const AdvancedPlaygroundBody = titled('AdvancedPlaygroundRequest', {
   ),
 });
 
-type Projects = readonly string[] | typeof ALL;
+type Context = RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>;
 
 /** A flag that is not archived. */
 interface NamedFlag {
@@ -68,9 +67,9 @@ interface NamedFlag {
 
 /** The flags of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
 async function flagsOf(
-  { world, requester }: RequestContext<unknown>,
-  { evaluator }: Pick<Place, 'evaluator'>,
-  projects: Projects,
+  { world, requester }: Context,
+  { evaluator }: Place,
+  projects: Context['body']['projects'],
 ): Promise<NamedFlag[] | Refusal> {
   const wanted = projects === ALL ? world.projects : new Set(projects);
   const found: NamedFlag[] = [];
@@ -112,14 +111,13 @@ interface Place extends ShownScope {
 
 /** Several environments as they are at the same moment. */
 async function placesOf(
-  { engine, world, requester }: RequestContext<unknown>,
+  { engine, world, requester }: Context,
   environments: readonly string[],
-  path: string,
 ): Promise<readonly [Place, ...Place[]] | Refusal> {
   const unknown = environments.find(
     (wanted) => !world.directory.environments.some(({ name }) => name === wanted),
   );
-  if (unknown !== undefined) return invalid(noEnvironment(world, unknown), path);
+  if (unknown !== undefined) return invalid(noEnvironment(world, unknown), '/body/environments');
   const evaluators = scopeEvaluators(engine);
   for (;;) {
     // All projects: the evaluator of a set of them would be made for this request alone.
@@ -127,159 +125,92 @@ async function placesOf(
       evaluators.get({ projects: ALL, environment }, () => engine.lastId),
     );
     // One that has to be made first shows a later moment than the others.
-    const ready = found.flatMap((one) => (one instanceof Promise ? [] : [placeBy(one)]));
+    const ready = found.flatMap((one) =>
+      one instanceof Promise ? [] : [{ environment: one.scope.environment, ...one.shown }],
+    );
     if (ready.length === found.length) return ready as [Place];
     await Promise.all(found);
     requester.signal?.throwIfAborted();
   }
 }
 
-function evaluationPieces(
-  { name, project }: NamedFlag,
-  { environment, evaluator }: Place,
-  input: EvaluationInput,
-  further: object = {},
-): Generator<string, void> {
-  const evaluation = evaluator.explanation(name, input);
-  assert(evaluation !== null, 'the flags are those of the evaluators');
-  return explanationPieces(evaluation, { project, flag: name, environment }, ({ flag }) => ({
-    ...{ name, projectId: project, variants: environmentOf(flag, environment).variants },
-    ...further,
-  }));
-}
-
-function* bodyPieces(input: unknown, features: Iterable<string>, rest = ''): Generator<string, void> {
-  yield `{"input":${JSON.stringify(input)},"features":[`;
-  yield* features;
-  yield `]${rest}}`;
-}
-
-async function playgroundResponse(
-  context: RequestContext<unknown>,
-  revision: number,
-  pieces: Iterable<string>,
-): Promise<ReadResponse | Refusal> {
-  const body = await bodyOf(pieces, context, 'name fewer projects, values or environments');
-  return isRefusal(body) ? body : { revision, response: { status: 200, headers: JSON_HEADERS, body } };
-}
-
-function placeBy({ scope, shown }: ScopeEvaluator): Place {
-  return { environment: scope.environment, ...shown };
-}
-
-/** The environments and flags that a request evaluates, all as they are at one moment. */
-interface Begun {
-  readonly places: readonly [Place, ...Place[]];
-  readonly flags: readonly NamedFlag[];
-}
-
-async function begin(
-  context: RequestContext<{ readonly projects: Projects }>,
-  environments: readonly string[],
-  path: string,
-): Promise<Begun | Refusal> {
-  const { projects } = context.body;
-  const unknown = projects === ALL ? null : refuseUnknownProjects(context.world, projects);
+async function playAdvanced(context: Context): Promise<ReadResponse | Refusal> {
+  const { world, body } = context;
+  const unknown = body.projects === ALL ? null : refuseUnknownProjects(world, body.projects);
   if (unknown !== null) return unknown;
-  const places = await placesOf(context, environments, path);
+  const places = await placesOf(context, [...new Set(body.environments)]);
   if (isRefusal(places)) return places;
-  const flags = await flagsOf(context, places[0], projects);
-  return isRefusal(flags) ? flags : { places, flags };
-}
-
-const newestOf = (places: readonly Place[]): number =>
-  places.reduce((newest, { revision }) => Math.max(newest, revision), 0);
-
-async function playAdvanced(
-  context: RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>,
-): Promise<ReadResponse | Refusal> {
-  const { body } = context;
-  const environments = [...new Set(body.environments)];
-  const begun = await begin(context, environments, '/body/environments');
-  if (isRefusal(begun)) return begun;
-  const { flags, places } = begun;
+  const flags = await flagsOf(context, places[0], body.projects);
+  if (isRefusal(flags)) return flags;
   const combinations = Combinations.of(body.context);
   if (isRefusal(combinations)) return combinations;
-  const { count } = combinations;
+  const { count, fieldCount } = combinations;
   const flagCount = Math.max(1, flags.length);
-  const tooMany =
-    refuseNumber(flagCount, count, environments.length) ??
-    refuseFields(flagCount * count * environments.length, combinations.fieldCount);
-  if (tooMany !== null) return tooMany;
-  const refusal = await refuseContexts(context, combinations);
+  const refusal =
+    refuseNumber(flagCount, count, places.length) ??
+    refuseFields(flagCount * count * places.length, fieldCount) ??
+    (await refuseContexts(context, combinations));
   if (refusal !== null) return refusal;
-  const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
-  const warnings = `,"warnings":${JSON.stringify({ invalidContextProperties: fieldsLeftOut(body.context) })}`;
-  const pieces = bodyPieces(body, featurePieces(flags, places, contexts), warnings);
-  return playgroundResponse(context, newestOf(places), pieces);
+  const pieces = await bodyOf(
+    bodyPieces(context, { flags, places, combinations }),
+    context,
+    'name fewer projects, values or environments',
+  );
+  if (isRefusal(pieces)) return pieces;
+  const revision = Math.max(0, ...places.map((place) => place.revision));
+  return { revision, response: { status: 200, headers: JSON_HEADERS, body: pieces } };
 }
 
-interface TriedContext {
-  readonly sent: SentContext;
-  readonly input: EvaluationInput | Refusal;
+interface Played {
+  readonly flags: readonly NamedFlag[];
+  readonly places: readonly Place[];
+  readonly combinations: Combinations;
 }
 
-/** Made one by one: thousands of them, each with thousands of properties, would take gigabytes. */
-interface TriedContexts {
-  readonly count: number;
-  at(index: number): TriedContext;
-}
-
-function* featurePieces(
-  flags: readonly NamedFlag[],
-  places: readonly Place[],
-  contexts: TriedContexts,
+function* bodyPieces(
+  { body, now }: Context,
+  { flags, places, combinations }: Played,
 ): Generator<string, void> {
-  for (const [flagAt, flag] of flags.entries()) {
-    yield `${separator(flagAt)}${openingOf(flag)}`;
-    for (const [placeAt, place] of places.entries()) {
-      const { environment } = place;
+  yield `{"input":${JSON.stringify(body)},"features":[`;
+  for (const [flagAt, { name, project: projectId }] of flags.entries()) {
+    yield `${separator(flagAt)}${JSON.stringify({ name, projectId }).slice(0, -1)},"environments":{`;
+    for (const [placeAt, { environment, evaluator }] of places.entries()) {
       yield `${separator(placeAt)}${JSON.stringify(environment)}:[`;
-      for (let at = 0; at < contexts.count; at += 1) {
-        const { sent, input } = contexts.at(at);
-        assert(!isRefusal(input), 'every context was checked before');
+      for (let at = 0; at < combinations.count; at += 1) {
+        // Made one by one: thousands of them, each with thousands of properties, would take gigabytes.
+        const sent = combinations.at(at);
+        const input = playgroundInput(sent, now());
+        const evaluation = isRefusal(input) ? null : evaluator.explanation(name, input);
+        assert(evaluation !== null, 'the flags are those of the evaluators, and every context was checked');
         yield separator(at);
-        yield* evaluationPieces(flag, place, input, { environment, context: sent });
+        yield* explanationPieces(evaluation, { project: projectId, flag: name, environment }, ({ flag }) => ({
+          ...{ name, projectId, variants: environmentOf(flag, environment).variants },
+          ...{ environment, context: sent },
+        }));
       }
       yield ']';
     }
     yield '}}';
   }
+  yield `],"warnings":${JSON.stringify({ invalidContextProperties: fieldsLeftOut(body.context) })}}`;
 }
 
 const separator = (position: number): string => (position === 0 ? '' : ',');
 
-const openingOf = ({ name, project }: NamedFlag): string =>
-  `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{`;
-
-function triedContext(
-  { now }: RequestContext<unknown>,
-  combinations: Combinations,
-  index: number,
-): TriedContext {
-  const sent = combinations.at(index);
-  return { sent, input: playgroundInput(sent, now()) };
-}
-
 /** Refuses the first combination of the values that cannot be evaluated. */
 async function refuseContexts(
-  context: RequestContext<unknown>,
+  { now, requester }: Context,
   combinations: Combinations,
 ): Promise<Refusal | null> {
   const steps = function* (): Generator<void, Refusal | null> {
     for (let at = 0; at < combinations.count; at += 1) {
-      const { input } = triedContext(context, combinations, at);
+      const input = playgroundInput(combinations.at(at), now());
       if (isRefusal(input)) return input;
       yield;
     }
     return null;
   };
-  return inTurns(steps(), context.requester);
-}
-
-/** Few at a time, because what each puts together may take megabytes. */
-function inTurn<Body>(play: (context: RequestContext<Body>) => Promise<ReadResponse | Refusal>) {
-  return (context: RequestContext<Body>) => context.reads.walk(() => play(context), context.requester);
+  return inTurns(steps(), requester);
 }
 
 export const playgroundRoutes = underTag('Playground', [
@@ -288,6 +219,7 @@ export const playgroundRoutes = underTag('Playground', [
     summary: 'Evaluate flags in several environments for every combination of the values of a context.',
     body: AdvancedPlaygroundBody,
     success: { status: 200, schema: AdvancedPlaygroundSchema },
-    read: inTurn(playAdvanced),
+    // Few at a time, because what each puts together may take megabytes.
+    read: (context) => context.reads.walk(() => playAdvanced(context), context.requester),
   }),
 ]);
