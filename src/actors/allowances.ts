@@ -51,7 +51,7 @@ export class Allowances<Key> {
     assert(nowMs >= bucket.atMs, 'the monotonic clock does not go back');
     bucket.left = Math.min(burst, bucket.left + (nowMs - bucket.atMs) / refillMs);
     bucket.atMs = nowMs;
-    // The newest come last, so that the first is the one to forget.
+    // The newest are last, so the first is the one to evict.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     const [oldest] = this.#buckets.keys();

@@ -1,12 +1,12 @@
 /**
- * The cache of everything that is derived from the state or read from the journal, and made again when somebody asks: documents, lists,
- * responses, callers, events. All kinds share one account of bytes and one rule: the value that was used longest ago goes first, whatever
- * its kind. Bounds for each kind added up to more than the process has.
+ * The cache of everything that is derived from the state or read from the journal: documents, lists,
+ * responses, callers, events. All kinds share one account of bytes, and the least recently used value of any kind is evicted first. Bounds
+ * for each kind added up to more than the process has.
  *
- * Small values that are derived from one immutable object stand beside it in a WeakMap, and go with it: they need no eviction.
+ * Small values that are derived from one immutable object are in a WeakMap beside it, and need no eviction.
  *
- * Each kind is a part with keys of its own. A part that says so has at most a quarter of the cache: what one caller alone can
- * multiply, such as documents narrowed by a query string, must not drive out what all others read.
+ * Each kind is a part with its own keys. A part may be limited to a quarter of the cache: what one caller alone can
+ * multiply, such as documents narrowed by a query string, must not evict what all others read.
  */
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
@@ -23,7 +23,7 @@ const MULTIPLIED_SHARE = 1 / 4;
 const RESERVED_SHARE = 1 / 2;
 
 export interface CachePartOptions<K, V> {
-  /** About the bytes that the value takes; `set` with the same value counts it anew. */
+  /** About the bytes that the value takes; `set` with the same value measures it again. */
   bytesOf(value: V, key: K): number;
   /** Told when the value went to make room for others. */
   onEvicted?(value: V, key: K): void;
@@ -132,7 +132,7 @@ export class Cache {
     return this.#all.bytes;
   }
 
-  /** Whether something that is needed as long as it is in use may take so many bytes more. */
+  /** Whether something that cannot be evicted while in use may take this many bytes more. */
   hasRoomFor(bytes: number): boolean {
     return this.#reservedBytes + bytes <= this.bytesMax * RESERVED_SHARE;
   }

@@ -1,17 +1,17 @@
 /**
- * The feed of durable changes, for whatever has to hear of them: streams to applications, caches, webhooks, pages.
+ * The feed of durable changes for its subscribers: streams to applications, caches, pages.
  *
  * Guarantees
- * - A listener hears of a change when its frame is on disk, never before (invariant 4), and of all changes in order.
- * - It hears of a change before anybody gets the response to it: who reads a cache after the response to a write finds
- *   the write in it.
- * - A listener that throws is reported and stays subscribed; the others are told all the same.
+ * - A listener gets a change when its frame is on disk, never before (invariant 4), and all changes in order.
+ * - It gets a change before the response to it is sent: a cache that is read after the response to a write has
+ *   the write.
+ * - A listener that throws is reported and stays subscribed; the others are called as well.
  *
  * The newest changes are kept in a ring, so that a client that was away for a moment can go on from the last event it
  * saw. Listeners are called between two batches of the journal: they take notes and return. Sending the changes to
  * many clients, a turn at a time, is their own business.
  *
- * A change holds what no client may see (`hidden` in its events). Whoever shows it takes that out.
+ * A change holds what no client may see (`hidden` in its events); subscribers remove it.
  */
 import assert from 'node:assert/strict';
 import { type Frame, lastEventId } from '../persistence/journal/frame.ts';
@@ -28,7 +28,7 @@ export type FeedGap = 'too-old' | 'not-yet';
 /**
  * Protects memory from many small changes: an object per event costs more than its bytes on disk. Ten times as many would outlive
  * two scavenges under full load, and the garbage collector would move each change twice; but at that load they are the last
- * second, and whoever is that far behind looks at nearly every flag in any case.
+ * second, and a subscriber that is that far behind reads nearly every flag in any case.
  */
 export const RING_CHANGES_MAX = 1_000;
 
@@ -88,7 +88,7 @@ export class ChangeFeed {
 
   /** Calls `listener` with every change that becomes durable from now on. Returns what ends that. */
   subscribe(listener: ChangeListener): () => void {
-    // A function of its own: the same listener given twice is two subscriptions.
+    // A new function: the same listener given twice is two subscriptions.
     const own: ChangeListener = (changes) => listener(changes);
     this.#listeners.add(own);
     return () => {
@@ -98,7 +98,7 @@ export class ChangeFeed {
 
   /**
    * The durable changes after event `id`, oldest first. A change that `id` lies in the middle of is among them, whole.
-   * With a call of `subscribe` in the same step nothing is missed and nothing comes twice.
+   * With a call of `subscribe` in the same step no change is missed or delivered twice.
    */
   since(id: number): readonly Change[] | FeedGap {
     if (id > this.#durableId) return 'not-yet';
@@ -125,12 +125,12 @@ export class ChangeFeed {
     return durable === 'too-old' ? durable : [...durable, ...pending];
   }
 
-  /** Reports a fault of somebody who follows the feed, outside of a call of its listener. */
+  /** Reports a fault of a subscriber outside of a call of its listener. */
   report(error: unknown): void {
     this.#onFault(error);
   }
 
-  /** Takes a change that was appended to the journal, `bytes` long there. Nobody hears of it yet. */
+  /** Takes a change that was appended to the journal, `bytes` long there. Listeners do not get it yet. */
   add(change: Change, bytes: number): void {
     const last = this.#pending.at(-1)?.change;
     const lastId = last === undefined ? this.#durableId : lastEventId(last);
@@ -139,7 +139,7 @@ export class ChangeFeed {
     this.#pending.push({ change, bytes });
   }
 
-  /** Events up to `id` are on disk: their changes enter the ring, and the listeners hear of them. */
+  /** Events up to `id` are on disk: their changes enter the ring and go to the listeners. */
   advance(id: number): void {
     assert(id >= this.#durableId, 'what is durable stays durable');
     const fresh = this.#takePending(id);

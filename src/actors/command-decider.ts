@@ -1,5 +1,5 @@
 /**
- * From a command in its turn to what it comes to: events that are encoded and not yet applied, or an outcome without any. Nothing
+ * From a command in its turn to its result: events that are encoded and not yet applied, or an outcome without any. Nothing
  * is changed here, so a fault in a rule fails the one command and affects no other.
  */
 import assert from 'node:assert/strict';
@@ -26,7 +26,7 @@ export const QUEUE_DEADLINE_MS = 10_000;
 
 /**
  * Bytes that the events of one command may take in the journal. Leaves room for the response in a frame, and bounds how
- * long one command holds everybody up while it is encoded. What is recorded before there are requests may fill a frame.
+ * long encoding one command holds the event loop. What is recorded before there are requests may fill a frame.
  */
 export const CHANGE_BYTES_MAX = 4 * 2 ** 20;
 
@@ -172,7 +172,7 @@ function tagged(world: World, events: readonly DomainEvent[]): readonly Recorded
   });
 }
 
-/** Returns the response that a retry of the command will get; undefined where the retry is decided anew. */
+/** Returns the response that a retry of the command will get; undefined where the retry is decided again. */
 export function rememberable(
   retry: Retry<unknown> | undefined,
   outcome: Outcome<unknown>,

@@ -1,5 +1,5 @@
 /**
- * Disk usage for the instance statistics. It is read from the folder itself, so it is right whatever else happened to
+ * Disk usage for the instance statistics. It is read from the folder itself, so it is right whatever happened to
  * the folder. Sealed segment files never change, so each is read once.
  */
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ export class DiskUsageReader {
   }
 }
 
-/** Null when the file is gone, since retention may remove files that were just listed. */
+/** Null when the file no longer exists: retention may remove files that were just listed. */
 async function unlessGone<T>(
   fs: FileSystem,
   path: string,

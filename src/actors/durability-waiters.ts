@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { refuse } from '../domain/state/refusal.ts';
 
-/** The refusal of a change that nobody knows the outcome of. */
+/** The refusal of a change whose outcome is unknown. */
 export const MAY_HAVE_HAPPENED = refuse(
   'ServiceUnavailableError',
   'The change may have happened: this node does not reach the replicated log, or its disk. Send the request again with the same Idempotency-Key, to any node, which makes it once at most; without a key, read first whether it happened.',
@@ -70,14 +70,14 @@ export class DurabilityWaiters {
     resumeAll(ready);
   }
 
-  /** Lets everybody go who would rather not wait any longer. */
+  /** Releases the waiters that prefer to stop waiting. */
   giveUp(): void {
     const waiters = this.#waiters;
     this.#waiters = waiters.filter(({ giveUp }) => giveUp === undefined);
     for (const { giveUp } of waiters) giveUp?.();
   }
 
-  /** Goes through all that wait, to see that they are in order and none is forgotten; for the simulation. */
+  /** Asserts that the waiters are in order and complete; for the simulation. */
   audit(): void {
     let before = this.#durableId;
     for (const { id } of this.#waiters) {

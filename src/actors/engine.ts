@@ -53,7 +53,7 @@ export interface EngineClock {
   now(): number;
   /** Milliseconds, monotonic: how long commands wait does not depend on a clock that jumps. */
   monotonic(): number;
-  /** Milliseconds of processor time that the event loop has used; absent where nobody can tell. */
+  /** Milliseconds of processor time that the event loop has used; absent where it cannot be measured. */
   readonly coreUsed?: () => number;
   /** Runs `turn` after the current callbacks of the event loop. */
   defer(turn: () => void): void;
@@ -249,7 +249,7 @@ export class Engine {
     this.journal.commit();
   }
 
-  /** The time for an event recorded now: never earlier than that of the previous event, whatever the clock does. */
+  /** The time for an event recorded now: never earlier than that of the previous event, even if the clock jumps back. */
   nextTime(): number {
     return Math.max(this.#options.clock.now(), this.#recorder.lastAt);
   }
@@ -261,8 +261,8 @@ export class Engine {
   }
 
   /**
-   * To be called where nothing is decided in time. Whoever waits for a change is told that it may have happened; it still may.
-   * Whoever waits for a turn is told that nothing was done, as no command may be decided then.
+   * To be called where nothing is decided in time. Requests that wait for a change get a response that it may have happened; it still may.
+   * Requests that wait for a turn get one that nothing was done, as no command may be decided then.
    */
   giveUp(): void {
     assert(this.#decider.refusesAll, 'no command is decided any more');
@@ -276,7 +276,7 @@ export class Engine {
     this.giveUp();
   }
 
-  /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
+  /** Called by the journal when events up to `id` are on disk. Caches get a change before its response is sent. */
   durable(id: number): void {
     this.#uncommitted?.commit(id);
     assert(id === this.durableId && id <= this.lastId, 'the journal tells of all that is on disk');
@@ -364,8 +364,8 @@ export class Engine {
   }
 
   /**
-   * A refusal and a response that changed nothing show state too: they wait for all of it (invariant 4). That the
-   * service is unavailable shows none, and must be told while the disk is stuck.
+   * A refusal and a response that changed nothing show state too: they wait for all of it (invariant 4). A 503
+   * shows none, and must be sent while the disk is stuck.
    */
   #finish(submission: Submission<unknown>, outcome: Outcome<unknown>, unknown = NOTHING_DONE): void {
     assert(this.durableId <= this.lastId, 'nothing is durable that was not appended');

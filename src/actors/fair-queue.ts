@@ -1,6 +1,6 @@
 /**
  * A queue for work that costs more than a response from memory: little runs at a time, and what waits takes turns by requester, so
- * that somebody with a thousand requests delays nobody else. Work whose requester has gone leaves the queue, or is stopped. A full
+ * that a caller with a thousand requests does not delay others. Work whose client has disconnected leaves the queue, or is stopped. A full
  * queue drops the last request of the requester with the most in it.
  */
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import type { Requester } from './turn.ts';
 
 export interface FairQueueLimits {
   readonly runningMax: number;
-  /** The most of one requester: fewer than `runningMax` leave room for somebody else at any time. */
+  /** The most of one requester: fewer than `runningMax` leave room for others at any time. */
   readonly runningPerRequesterMax: number;
   /** The most that may wait: a number of requests, or a sum in the unit of their costs. */
   readonly waitingMax: number;

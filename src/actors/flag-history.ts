@@ -38,13 +38,13 @@ export interface FlagHistoryOptions {
 /** Some flags of a project as they were. */
 export interface PastFlags {
   readonly refused?: never;
-  /** Holds those flags that were there, the environments of the service, and what an evaluation needs if it was asked for. */
+  /** Holds those flags that were there, the environments of the service, and what an evaluation needs, if requested. */
   readonly world: World;
   /** Undefined where it was not there. */
   readonly project: ProjectState | undefined;
   /** The last event of the change that led to this state. */
   readonly eventId: number;
-  /** The time of that change, in milliseconds since 1970; null where only a snapshot tells of it. */
+  /** The time of that change, in milliseconds since 1970; null where only a snapshot has it. */
   readonly atMs: number | null;
 }
 
@@ -78,7 +78,7 @@ export class FlagHistory {
     this.#options = options;
   }
 
-  /** The refusal is a 404 that says what is missing: the event, the events before it, or the flag at that time. */
+  /** The refusal is a 404 that names what is missing: the event, the events before it, or the flag at that time. */
   async flagAt({ flag: name, ...query }: PastFlagQuery): Promise<PastFlag | Refusal> {
     const { project: projectId, eventId } = query;
     const past = await this.flagsAt({ ...query, flags: [name] });

@@ -1,11 +1,11 @@
 /**
  * Reads, beside requests, the old history that a start has not read: frames from before the snapshot (deferred-part.ts). The same
- * reading verifies and indexes them, and until it is done, the event log responds with 503. Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads, and
+ * reading verifies and indexes them, and until it is done, the event log responds with 503. Then it reads all of the journal again at an interval, because bytes that are never read can rot, and
  * the observer of the journal may check what it knows of it.
  *
- * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
- * metric and in the log which file is damaged, and fails the requests that need damaged events. A start that has to read a
- * damaged file itself refuses. In a cluster the file is made anew where the archive has its events.
+ * The state depends on none of it, so damage does not end the server: it continues to serve flags and changes, names the damaged file on `/health`, in a
+ * metric and in the log, and fails the requests that need damaged events. A start that has to read a
+ * damaged file itself refuses. In a cluster the file is restored where the archive has its events.
  */
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
@@ -31,7 +31,7 @@ export interface HistoryCheckOptions {
   readonly intervalMs: number | null;
   readonly timer: Timer;
   durableId(): number;
-  /** Makes the file of the segment anew from elsewhere; whether it could. Rejects where it may be able to later. */
+  /** Restores the file of the segment from elsewhere; false where it could not. Rejects where it may be able to later. */
   mendSegment?(segment: number): Promise<boolean>;
   /** Awaited after a pass over the whole journal. Must not reject. */
   afterPass?(): Promise<void>;
@@ -136,7 +136,7 @@ export class HistoryCheck {
     if (intervalMs !== null && !this.#isStopped) this.#cancelNext = timer(intervalMs, () => void this.pass());
   }
 
-  /** False where the check is over. `onRead` is told when the part could be read. */
+  /** False where the check is over. Calls `onRead` when the part could be read. */
   async #read(part: JournalPart, onRead?: () => void): Promise<boolean> {
     await this.#options.background.pause(PAUSE_MS);
     if (this.#isStopped) return false;

@@ -1,7 +1,7 @@
 /**
  * All reads of the event log that requests ask for, and all walks over the whole state, in one place: each waits for its turn, so that neither the event
  * loop, nor memory, nor file descriptors depend on how many ask. Text searches have a queue of their own, because one can take
- * a second, in a thread, of which lists and the past of a flag need not hear.
+ * a second, in a thread, and must not delay lists and the past of a flag.
  */
 import assert from 'node:assert/strict';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';

@@ -1,11 +1,11 @@
 /**
  * Accounts of callers that held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
- * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
+ * requests owes nothing, however many they are. What a piece takes beyond them is charged to its caller, and forgiven with time.
  * Each turn of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
- * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
+ * which the process had no core is charged to no caller: on a machine that is busy with something else, all of them would become debtors.
  *
  * Requests of a caller that owes too much run one at a time, such callers take turns, and after each request the loop belongs to the others
- * for four times as long as it took. So all of them together get a fifth of the time, however many they are and whatever they send.
+ * for four times as long as it took. So all of them together get a fifth of the time, however many they are.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
@@ -17,8 +17,7 @@ import { FairQueue } from './fair-queue.ts';
 export const FREE_MS = 1;
 
 /**
- * Repaid with each small piece. A caller of very many small requests meets more garbage collections than others, through no fault
- * of its own.
+ * Repaid with each small piece. A caller of very many small requests is charged for more garbage collections than others.
  */
 const REPAID_MS = 0.01;
 
@@ -31,7 +30,7 @@ export const FORGIVEN_SHARE = 0.05;
 /** How old the last look at the processor time may be before a small piece looks again: a look takes as long as a small request. */
 const LOOKED_MS_MAX = 2;
 
-/** How often debts are gone through. */
+/** Milliseconds between two passes over all debts. */
 const SETTLE_MS = 100;
 
 /** Bytes that waiting requests may hold. Protects memory, and keeps waits shorter than the timeouts of clients. */
@@ -43,7 +42,7 @@ const REQUEST_BYTES = 16 * 1024;
 /** The share of the others after a request, as a multiple of the time that it took. */
 const REST_FACTOR = 4;
 
-/** Nobody else wants the loop when there was no request of another caller for so long. */
+/** Other callers do not need the loop after this long without a request from one. */
 const OTHERS_MS = 1_000;
 
 /** A request whose caller owes too much. */
@@ -55,7 +54,7 @@ interface LongRequest {
   run(): void;
 }
 
-/** Equal for all that one caller asks. */
+/** Equal for all requests of one caller. */
 export const callerName = ({ userId, name }: Actor): string => `${userId} ${name}`;
 
 export class LoopAccounts {
@@ -76,7 +75,7 @@ export class LoopAccounts {
   #othersAt = Number.NEGATIVE_INFINITY;
   #waitedCount = 0;
 
-  /** `now`: milliseconds, monotonic. `coreUsedMs`: of processor time of the event loop, so far; null where nobody can tell. */
+  /** `now`: milliseconds, monotonic. `coreUsedMs`: of processor time of the event loop, so far; null where it cannot be measured. */
   constructor(now: () => number, coreUsedMs: (() => number) | null = null) {
     this.#now = now;
     this.#coreUsedMs = coreUsedMs;
@@ -112,7 +111,7 @@ export class LoopAccounts {
     else if (owedMs !== undefined) this.#lower(caller, owedMs - REPAID_MS);
   }
 
-  /** Whether nobody owes anything, and so nobody has to wait. */
+  /** Whether no caller owes anything, and so none has to wait. */
   get isEmpty(): boolean {
     return this.#owed.size === 0;
   }
@@ -139,7 +138,7 @@ export class LoopAccounts {
     return this.#waitedCount;
   }
 
-  /** Runs the request when its caller's turn has come, and charges the caller for it; a 503 when too much waits. Rejects when the signal is aborted before that. */
+  /** Runs the request in its caller's turn, and charges the caller for it; a 503 when too much waits. Rejects when the signal is aborted before that. */
   async inTurn({ name, signal, bodyBytes, run }: LongRequest): Promise<Refusal | undefined> {
     this.#waitedCount += 1;
     let hasBegun = false;
@@ -156,7 +155,7 @@ export class LoopAccounts {
     try {
       return await this.#queue.run(turn, { name, signal }, REQUEST_BYTES + bodyBytes);
     } catch (error) {
-      // The client left after its turn had come: what was begun goes on.
+      // The client disconnected in its turn: what was begun continues.
       if (hasBegun && signal.aborted && error === signal.reason) return undefined;
       throw error;
     }
@@ -168,7 +167,7 @@ export class LoopAccounts {
     if (heldMs >= 1 && areOthersThere) await delay(REST_FACTOR * heldMs);
   }
 
-  /** How long callers that had to wait have held the event loop since this was asked last. */
+  /** How long callers that had to wait have held the event loop since the last call. */
   takeOverdrawnMs(): number {
     const heldMs = this.#overdrawnMs;
     this.#overdrawnMs = 0;
@@ -176,7 +175,7 @@ export class LoopAccounts {
   }
 
   /**
-   * Processor time since the last look, which is at most LOOKED_MS_MAX before the piece while somebody owes something: no piece
+   * Processor time since the last look, which is at most LOOKED_MS_MAX before the piece while any caller owes something: no piece
    * used more. What a small piece used makes no difference.
    */
   #usedSinceLast(passedMs: number): number {

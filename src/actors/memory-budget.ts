@@ -1,5 +1,5 @@
 /**
- * How V8's heap is shared out. Whatever is kept beside the state and the cache has limits of its own, which are taken off first.
+ * How V8's heap is shared out. What is kept beside the state and the cache has its own limits, which are taken off first.
  * Of the rest, half is for the state, up to a quarter for the cache, and a quarter at least for requests under way and for the
  * collector of garbage, which needs room to move things. docs/limits.md has the parts, and a test adds them.
  */
@@ -52,7 +52,7 @@ export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): n
   return Math.floor(bytes);
 }
 
-/** From this share of the budget on, `/health` tells of it. */
+/** From this share of the budget on, `/health` has a warning. */
 const WARNING_SHARE = 0.9;
 
 /** A sentence for operators when the budget is nearly used up; null while there is room. */

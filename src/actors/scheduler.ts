@@ -1,6 +1,6 @@
 /**
  * Serves the mailboxes round-robin, one command at a time, so that a busy project cannot starve the others (invariant
- * 8). A turn ends when nothing is left, when `canRun` says that the journal holds as much unsynced data as it may, or when it has
+ * 8). A turn ends when nothing is left, when `canRun` is false because the journal holds as much unsynced data as it may, or when it has
  * lasted long enough. `wake` continues after a sync.
  *
  * Commands do not run when they are offered, but in a turn right afterwards. So all requests that arrived in one poll
@@ -96,7 +96,7 @@ export class Scheduler<T> {
     assert.equal(queued, this.#queuedCount, 'the count of commands that wait');
   }
 
-  /** One command of each actor that has one. Those whose turn does not come any more are the first in the next round. */
+  /** One command of each actor that has one. Those that get no turn in this round are the first in the next one. */
   #round(): void {
     let isFirst = true;
     for (const actor of [...this.#mailboxes.keys()]) {

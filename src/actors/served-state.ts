@@ -1,5 +1,5 @@
 /**
- * The part of the engine that surfaces for SDKs read: a state, how new it is, and who tells of changes. The engine is one; an edge
+ * The part of the engine that surfaces for SDKs read: a state, how new it is, and the feed of its changes. The engine is one; an edge
  * has one for each upstream document (src/addons/edge/mirror.ts), which decides nothing and has no journal.
  */
 import type { Journal } from '../persistence/journal/journal.ts';

@@ -1,5 +1,5 @@
 /**
- * Takes snapshots: every so many events or bytes of the journal, at a clean stop, and on demand. One at a time; a request while one is being
+ * Takes snapshots: after a number of events or bytes of the journal, at a clean stop, and on demand. One at a time; a request while one is being
  * written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
  * tried again at the next occasion.
  */
@@ -48,7 +48,7 @@ export interface SnapshotKeeperOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
-  /** Blocks that the newest snapshot holds already; everything is written anew unless given. */
+  /** Blocks that the newest snapshot holds already; without them everything is written again. */
   readonly known?: KnownBlocks;
   /** Also decodes what is taken over from an older snapshot; for the simulation. */
   readonly audited?: boolean;
@@ -64,7 +64,7 @@ export class SnapshotKeeper {
   #newestId: number;
   /** The next one is due at this event. */
   #dueId: number;
-  /** And once the journal has appended so many bytes in this process. */
+  /** And once the journal has appended this many bytes in this process. */
   #dueBytes: number;
   #lastTaken: TakenSnapshot | null = null;
   #running: Promise<TakenSnapshot | null> | null = null;
@@ -141,7 +141,7 @@ export class SnapshotKeeper {
     this.#options.background.hurry();
   }
 
-  /** From a snapshot of this event, which was the newest when so many bytes had been appended. */
+  /** From a snapshot of this event, which was the newest when this many bytes had been appended. */
   #schedule(id: number, appendedBytes: number): void {
     assert(id >= this.#newestId, 'no snapshot is due before the newest one');
     this.#dueId = id + this.#interval;

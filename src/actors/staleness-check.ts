@@ -1,9 +1,9 @@
 /**
  * Looks every minute for flags that have outlived their types, and has that recorded (docs/specification/flags.md#staleness).
  *
- * It goes through the flags in the background (turn.ts), and asks for few notes at a time through the mailbox of
- * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that come to their end
- * at once delay nobody.
+ * It goes through the flags in the background (turn.ts), and submits few notes at a time through the mailbox of
+ * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that expire
+ * at once do not delay other changes.
  */
 import assert from 'node:assert/strict';
 import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
@@ -19,7 +19,7 @@ export const NOTES_PER_CHANGE = 100;
 export interface StalenessCheckOptions {
   readonly engine: Pick<Engine, 'world' | 'execute' | 'nextTime'>;
   readonly background: Background;
-  /** Calls back after so many milliseconds. Must not keep the process alive. */
+  /** Calls back after this many milliseconds. Must not keep the process alive. */
   timer(delayMs: number, callback: () => void): void;
   /** Told what a check failed of; the next one tries again. */
   onFault(error: unknown): void;
@@ -48,7 +48,7 @@ export class StalenessCheck {
     return this.#checking;
   }
 
-  /** Ends a check that runs after the notes that it asked for. */
+  /** Ends a check that runs after the notes that it submitted. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.#checking;

@@ -4,7 +4,7 @@
  *
  * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
  * in IMPORT_FRAME_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
- * to be thrown away. Imports happen before the service listens, so nobody sees a part.
+ * to be thrown away. Imports happen before the service listens, so no client sees a part.
  */
 import assert from 'node:assert/strict';
 import { flagPointer } from '../domain/desired/document-issues.ts';
@@ -109,7 +109,7 @@ function projectDocument(
   };
 }
 
-/** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
+/** The document's types are those of a parsed one, which is mutable; it is never changed. */
 function kindDocuments<Name extends KindName & keyof (StateDocument & CredentialsDocument)>(
   world: World,
   names: readonly Name[],
@@ -131,7 +131,7 @@ function flagDocument(
   { flag: { project: _, children: __, ...flag }, createdBy }: FlagRecord,
   completions: DirectoryState['completions'],
 ): FlagDocument {
-  // The types are those of a parsed document, which is mutable, but nobody changes it.
+  // The types are those of a parsed document, which is mutable; it is never changed.
   return {
     ...flag,
     ...(createdBy === null ? {} : { createdBy }),
@@ -155,7 +155,7 @@ export type ImportOutcome =
   /** Nothing was recorded. `path` is a JSON pointer into the document. */
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** A document that is read flag by flag, as often as is asked for. */
+/** A document that is read flag by flag, any number of times. */
 export interface StateSource {
   /** The document with empty lists of flags. */
   readonly frame: unknown;

@@ -74,7 +74,7 @@ export interface StoreOptions {
   observe?(journal: ObservedJournal): Promise<JournalObserver>;
   /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
-  /** Makes the journal file that begins with this event anew from elsewhere; whether it could. Rejects where it may be able to later. */
+  /** Restores the journal file that begins with this event from elsewhere; false where it could not. Rejects where it may be able to later. */
   mendSegment?(firstId: number): Promise<boolean>;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
   holdsLock?(): Promise<boolean>;

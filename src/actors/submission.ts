@@ -1,4 +1,4 @@
-/** A command on its way through a mailbox, and what comes of it. */
+/** A command on its way through a mailbox, and its outcome. */
 import type { Command } from '../domain/decide/decide.ts';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
@@ -7,7 +7,7 @@ import type { Refusal } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 
 export interface Submission<T> {
-  /** A refusal where the request led to no command; a retry gets the first response before it is asked for. */
+  /** A refusal where the request led to no command; a retry gets the first response before that. */
   readonly command: Command | Refusal;
   readonly actor: Actor;
   /**

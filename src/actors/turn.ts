@@ -3,8 +3,8 @@
  * others may go on. A turn takes steps for 5 ms, and in each round of the event loop there is one turn at most, however much work is
  * under way: a thousand requests that each took one would hold the loop for seconds.
  *
- * The requester of the work is charged for each turn (loop-accounts.ts), and the work stops when the requester has gone. How much of it
- * may wait, and who is next, is for fair-queue.ts to say. Work that nobody requested is at the end of this file.
+ * The requester of the work is charged for each turn (loop-accounts.ts), and the work stops when the client has disconnected. fair-queue.ts
+ * limits how much of it waits, and chooses the next one. Background work is at the end of this file.
  */
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
@@ -12,15 +12,15 @@ import { performance } from 'node:perf_hooks';
 /** Each step is short, well below a millisecond. */
 export type Steps<T> = Iterator<unknown, T>;
 
-/** The caller that something is done for. */
+/** The caller for which work is done. */
 export interface Requester {
   /** Equal for all that one caller requests. */
   readonly name: string;
-  /** Aborted once nobody waits for the outcome any more. Absent for what is done even then. */
+  /** Aborted once the outcome is not needed any more. Absent for work that is done even then. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the signal is aborted. Absent where only the signal knows: making one takes almost as long as a read from memory. */
   readonly isGone?: boolean;
-  /** Called with the milliseconds for which each piece of work held the event loop. Absent where nobody is charged. */
+  /** Called with the milliseconds for which each piece of work held the event loop. Absent where no caller is charged. */
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
@@ -33,13 +33,13 @@ export function setTurnMs(ms = TURN_MS): void {
   turnMs = ms;
 }
 
-/** A turn of work that nobody waits for, many times a second: other requests must not notice it. */
+/** A turn of background work, many times a second: requests must not notice it. */
 const BRIEF_TURN_MS = 0.25;
 
 /** Milliseconds of work that needs no turns: it holds the event loop no longer than other requests do. */
 const AT_ONCE_MS = 2;
 
-/** Milliseconds of such work in one round: a hundred requests that came together would hold the event loop a hundred times as long. */
+/** Milliseconds of such work in one round: a hundred requests at once would hold the event loop a hundred times as long. */
 export const AT_ONCE_EACH_ROUND_MS = 5;
 /** For each beyond that: small work is done with it, and need not wait behind large work. */
 export const AT_ONCE_MS_MIN = 0.1;
@@ -49,7 +49,7 @@ assert(BRIEF_TURN_MS <= TURN_MS && AT_ONCE_MS <= TURN_MS, 'nothing holds the eve
 
 /** Work of so few turns is short: it goes before long work, so that a small request does not wait for all large ones. */
 const SHORT_TURNS = 2;
-/** One of so many turns is for long work if any waits. */
+/** One turn of this many is for long work if any waits. */
 const LONG_EVERY = 3;
 
 /** Work that waits for its turn, in order. */
@@ -60,7 +60,7 @@ let isTaken = false;
 let takenCount = 0;
 
 /**
- * Takes the steps for a moment; null when that was not enough, and the rest is to be done in turns. The first of them comes in a later
+ * Takes the steps for a moment; null when that was not enough, and the rest is to be done in turns. The first of them is in a later
  * round: one step alone may have taken as long as a turn.
  */
 export function atOnce<T>(steps: Steps<T>): IteratorReturnResult<T> | null {
@@ -99,12 +99,12 @@ async function takeTurns<T>(steps: Steps<T>, { signal, charge }: Partial<Request
   }
 }
 
-/** Resolves in a round of the event loop in which nobody else has a turn: at once where nothing waits. */
+/** Resolves in a round of the event loop in which no other work has a turn: at once where nothing waits. */
 export async function ownTurn(): Promise<void> {
   await nextTurn(0);
 }
 
-/** Each of those who waited for the same thing goes on with work of its own, such as an evaluation: so many do in a round of the loop. */
+/** Waiters for the same result each continue with their own work, such as an evaluation: this many do in a round of the loop. */
 export const TOGETHER_MAX = 10;
 const released: (() => void)[] = [];
 
@@ -182,12 +182,11 @@ function run<T>(steps: Steps<T>, ms: number, charge?: Requester['charge']): Iter
   }
 }
 
-// Work that nobody requested, such as a snapshot, which goes on beside requests: in turns, with pauses between them while requests
-// are served.
+// Background work, such as a snapshot: in turns, with pauses between them while requests are served.
 
 /**
  * The pause between two turns while requests are served. The work thus gets at most a ninth of the processor. Without
- * pauses, a snapshot of 100,000 flags took four fifths of the write throughput as long as it lasted, and nobody waits for
+ * pauses, a snapshot of 100,000 flags took four fifths of the write throughput as long as it lasted, and no request waits for
  * a snapshot.
  */
 export const PAUSE_MS = 40;

@@ -1,6 +1,6 @@
 /**
  * The states of a cluster's leader. Commands are decided on the pending one, which has all changes; every read sees the committed
- * one, so none waits for the replicated log, and none shows what may never have happened (invariant 4).
+ * one, so no read waits for the replicated log, or shows what may never have happened (invariant 4).
  */
 import assert from 'node:assert/strict';
 import type { World } from '../domain/state/world.ts';

@@ -14,7 +14,7 @@ export interface FlagSeen {
 /** Answers queries about the use of listed flags. */
 export interface FlagsSeen {
   flag(name: string): FlagSeen | null;
-  /** Grows with every time that is shown anew. */
+  /** Grows with every time that is shown again. */
   readonly version: number;
 }
 

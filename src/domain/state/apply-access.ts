@@ -45,7 +45,7 @@ function dropAllOfUser(draft: Draft, id: number, rules: number): void {
 }
 
 /**
- * Sessions come and go all day, and nothing but them depends on them: they leave the revisions alone that responses are
+ * Sessions begin and end all day, and nothing but them depends on them: they leave the revisions alone that responses are
  * compared by. Which sessions make room for a new one depends on recorded times only, so replay drops the same.
  */
 export function applySessionEvent(draft: Draft, event: SessionEvent, stamp: EventStamp): void {

@@ -175,7 +175,7 @@ function withEnvironment(flag: Flag, environment: string, changes: Partial<FlagE
 
 /**
  * The strategy without its flag's name. It is copied field by field, so that a strategy has its fields in the same
- * order whether it comes from a request or from the journal. Responses then do not change with a restart, and copies
+ * order whether it is from a request or from the journal. Responses then do not change with a restart, and copies
  * are cheap.
  */
 function strategyOf(data: StrategyData): Strategy {
@@ -279,7 +279,7 @@ function arrive(
   putFlag(draft, project, { flag, revision: stamp.id, createdBy });
 }
 
-/** Nothing of the flag changes, and so none of its responses. */
+/** Nothing of the flag changes, nor do its responses. */
 function note(draft: Draft, { name }: Flag): void {
   putRecord(draft, directoryIn(draft), 'potentiallyStale', [name, { flag: name }]);
 }

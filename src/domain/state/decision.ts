@@ -18,7 +18,7 @@ export interface Actor {
   readonly userId: number;
 }
 
-/** Changes that nobody asks for: the first events of a data folder, and what the server notes by itself. */
+/** Changes without a request: the first events of a data folder, and what the server records by itself. */
 export const SYSTEM: Actor = { name: 'system', userId: -1337 };
 
 /** The clock, ids and randomness are inputs, so that a decision can be repeated exactly. */
@@ -40,7 +40,7 @@ export interface DecideContext {
 /** A decision that keeps all limits. */
 export interface Kept {
   readonly events: readonly DomainEvent[];
-  /** The state after the events; null where nobody had to make it to see that they keep the limits. */
+  /** The state after the events; null where it was not needed to check the limits. */
   readonly after: World | null;
 }
 

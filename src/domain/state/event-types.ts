@@ -1,6 +1,6 @@
 /**
  * Every type that an event can have (docs/specification/events.md#types). The list and its order are part of the interface; types of
- * kinds that are not listed here come last. A search refuses any other type, and accepts a type that the server does not record yet.
+ * kinds that are not listed here are last. A search refuses any other type, and accepts a type that the server does not record yet.
  */
 import { EFFECTS } from '../kinds/kinds.ts';
 import type { DomainEvent, KindEvent } from './events.ts';

@@ -97,7 +97,7 @@ export interface ProjectChangeData {
   readonly newProject?: string;
 }
 
-/** A user as the event says it that records a password, or a link to set one. */
+/** A user as in the event that records a password, or a link to set one. */
 export type UserData = User & {
   readonly passwordChangedAt?: string | null;
   readonly passwordLinkExpiresAt?: string | null;
@@ -137,7 +137,7 @@ export type FlagEvent =
         readonly createdBy?: number;
       };
     })
-  /** Recorded twice for a flag that moves: of the project that it leaves, and, with the whole flag, of the one it comes to. */
+  /** Recorded twice for a flag that moves: of the project that it leaves, and, with the whole flag, of its new one. */
   | (About<'feature-project-change', OfFlag, ProjectChangeData> & {
       readonly hidden?: { readonly flag: Flag; readonly createdBy: number | null };
     })
@@ -218,7 +218,7 @@ export type SessionEvent =
 type Shown<T> = T extends { readonly digest: string } ? Omit<T, 'digest'> : T;
 type Hidden<T> = T extends { readonly digest: string } ? { readonly hidden: Pick<T, 'digest'> } : unknown;
 
-/** The events of one kind, as its row says. */
+/** The events of one kind, as in its row. */
 type EventOf<Row> =
   Row extends Kind<infer T, infer _, infer Created, infer Changed, infer Deleted>
     ? Hidden<T> &
@@ -277,7 +277,7 @@ export const ofEnvironment = (environment: string): OfEnvironment => ({
 export const ABOUT_NOTHING: Nothing = { project: null, featureName: null, environment: null };
 
 /**
- * The event by which a record of a kind comes, changes or goes: null stands for none. There is no event where nothing is different. The
+ * The event by which a record of a kind is added, changed or removed: null stands for no record. There is no event where nothing is different. The
  * digest of a secret is hidden in it.
  */
 export function recordChange<Name extends KindName>(

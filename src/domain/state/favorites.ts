@@ -28,7 +28,7 @@ export function changeFavorite(draft: Draft, { userId, kind, name, isMarked }: F
     return dropRecord(draft, directory, 'favorites', userId);
   if (!directory.favorites.has(userId) || isNamed === isMarked)
     return putRecord(draft, directory, 'favorites', [userId, after]);
-  // One name comes or goes: the others need not be counted again.
+  // One name is added or removed: the others need not be counted again.
   draft.memoryBytes += growthOf(isNamed ? [name] : [], isMarked ? [name] : []);
   directory.favorites = directory.favorites.with(userId, after, draft.edit);
 }
@@ -39,7 +39,7 @@ export function loadFavorites(draft: Draft, favorites: Favorites): void {
   putRecord(draft, directoryIn(draft), 'favorites', [favorites.userId, favorites]);
 }
 
-/** The user is gone. */
+/** Removes those of a deleted user. */
 export function dropFavorites(draft: Draft, userId: number): void {
   const directory = directoryIn(draft);
   for (const key of keysOf(directory.favorites.get(userId))) count(draft, key, -1);
@@ -66,7 +66,7 @@ function keysOf(favorites: Favorites | undefined): string[] {
 /** Forgets a deleted thing as a favorite of all users: its name may be given to something else. */
 export function forgetFavorite(draft: Draft, kind: FavoriteKind, name: string): void {
   const key = favoriteKey(kind, name);
-  // Most are nobody's, and users are many.
+  // Most flags are favorites of no user, and users are many.
   let left = draft.favoredBy.get(key) ?? 0;
   if (left === 0) return;
   for (const { userId, [kind]: names } of [...draft.directory.favorites.values()]) {

@@ -14,7 +14,7 @@ export class FlagRecord {
   readonly flag: Flag;
   /** Id of the last event that changed the flag. */
   readonly revision: number;
-  /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
+  /** Id of the user who created the flag, or that of a token or of the server; null where it was not recorded. */
   readonly createdBy: number | null;
   /** The flag's share of the memory of the state. */
   readonly bytes: number;

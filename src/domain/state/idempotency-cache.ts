@@ -13,7 +13,7 @@ import { RESPONSES_BOUNDED_IN_BYTES, RESPONSES_SHARED_BY_CALLER } from './replay
 export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
   readonly key: string;
-  /** SHA-256 of method, path, query and body: tells a retry from another request under the same key. */
+  /** SHA-256 of method, path, query and body: distinguishes a retry from another request under the same key. */
   readonly fingerprint: string;
   readonly status: number;
   /** JSON, or null without a body. It holds no secrets, which are shown only once. */
@@ -70,7 +70,7 @@ const ENTRY_BYTES = 512;
 /** About the memory that the entry takes. A character of a string takes two bytes at most. */
 const bytesOf = ({ body }: RememberedResponse): number => ENTRY_BYTES + 2 * (body?.length ?? 0);
 
-/** The caller whose share it takes: a number, a name, or 0 for those whose caller was not recorded, which is nobody's id. */
+/** The caller whose share it takes: a number, a name, or 0, which is no user's id, where the caller was not recorded. */
 const shareOf = ({ caller }: DatedResponse): number | string => caller ?? 0;
 
 export class IdempotencyCache {
@@ -168,7 +168,7 @@ export class IdempotencyCache {
     }
   }
 
-  /** Keeps a response as older releases did, which a journal of theirs replays: the oldest go, whoever they were for. */
+  /** Keeps a response as older releases did, whose journals replay so: the oldest are evicted, regardless of their callers. */
   #rememberInOneShare(added: DatedResponse, rules: number): void {
     const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
     this.#restore(added);
@@ -220,7 +220,7 @@ export class IdempotencyCache {
 
 /**
  * The most that a caller can have so that all together have what making room leaves. What callers with little leave of their equal
- * parts goes to the others, so nobody loses anything to somebody who has more.
+ * parts goes to the others, so no caller loses anything to one who has more.
  */
 function equalShare(bytesOfCallers: readonly number[]): number {
   let left = RESPONSES_BYTES_AFTER;

@@ -8,7 +8,7 @@
  * other have different names from the event on at which they part. What they have in common keeps its names, on every
  * copy and on every node.
  *
- * Events of a release that recorded no names share one: whoever opens the folder derives it from the content, and the
+ * Events of a release that recorded no names share one: a start derives it from the content, and the
  * first frame with a name records it as `before`.
  */
 
@@ -26,7 +26,7 @@ export interface LineageEntry {
 }
 
 /**
- * Names that are told apart: years of daily starts, in some 30 KB. Events before the oldest of them get its name. That
+ * Distinct names: years of daily starts, in some 30 KB. Events before the oldest of them get its name. That
  * is safe, since a history with that name has all those events, and costs clients one more response in full.
  */
 export const LINEAGE_NAMES_MAX = 1_000;
@@ -39,7 +39,7 @@ export class Lineage {
   /** By `from`, ascending. */
   readonly #entries: readonly LineageEntry[];
   readonly #isDerived: boolean;
-  /** How often older revisions got another name: what was made of names before is to be made anew. */
+  /** How often older revisions got another name: what was made of names before must be made again. */
   readonly renames: number;
 
   constructor(entries: readonly LineageEntry[] = [], isDerived = false, renames = 0) {

@@ -1,6 +1,6 @@
 /**
  * Finds what a request names, in the order in which it names it. The first thing that does not exist is a 404, and
- * the message says which thing that is and where.
+ * the message names the thing and its place.
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';

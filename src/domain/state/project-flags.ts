@@ -3,7 +3,7 @@ import { type Chunk, type Edit, PersistentMap } from '../value/persistent-map.ts
 import type { Slot } from '../value/projection.ts';
 import type { FlagRecord } from './flag-record.ts';
 
-/** Neighbouring flags. What is made of them is kept, and made anew only where one of them changed. */
+/** Neighbouring flags. What is made of them is cached until one of them changes. */
 export type FlagChunk = Chunk<string, FlagRecord>;
 
 /** Sums over the flags in one environment. */

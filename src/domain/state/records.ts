@@ -1,4 +1,4 @@
-/** The ways in which records come into a state that is being made and leave it, with all that is derived from them. */
+/** Adding records to a state that is being made and removing them, with all that is derived from them. */
 import { type Flag, flagOf } from '../flags/flag.ts';
 import { memoryGrowth } from '../json/memory-size.ts';
 import type { Key, PersistentMap } from '../value/persistent-map.ts';
@@ -79,7 +79,7 @@ export function noteFlag(draft: Draft, before: Flag, after: Flag): number {
   return memoryGrowth(flagOf(before, before, after.environments), after);
 }
 
-/** Keeps what is derived from a flag: `before` is null for one that is new, `after` for one that is gone. */
+/** Keeps what is derived from a flag: `before` is null for a new one, `after` for a removed one. */
 export function keepDerived(draft: Draft, before: Flag | null, after: Flag | null): void {
   draft.references = draft.references.replaced(before, after, draft.edit);
   draft.served = draft.served.replaced(before, after, draft.edit);

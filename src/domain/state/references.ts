@@ -40,7 +40,7 @@ export class References {
     return this.#bytes;
   }
 
-  /** The references after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
+  /** The references after a change of a flag. `before` is null for a new flag, `after` for a removed one. */
   replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): References {
     // Most changes concern none of this, and a replay sees hundreds of thousands of them.
     if (before !== null && after !== null && referToTheSame(before.environments, after.environments))
@@ -87,7 +87,7 @@ export class References {
     return copy;
   }
 
-  /** Adds so many flags to those of the use. */
+  /** Adds this many flags to those of the use. */
   #use(project: string, use: Use, edit: Edit): void {
     this.#count(use.key, project, use.count, edit);
     const id = `${use.environments} ${use.key}`;

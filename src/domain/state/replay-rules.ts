@@ -2,7 +2,7 @@
  * The rules of replay: a number for each change of what `apply` does with the same state and the same event.
  *
  * Each frame carries the number of the newest rule that its build knew, and is replayed by the rules up to that number
- * (invariant 11): an old journal comes to the state that it came to when it was written, whichever build reads it.
+ * (invariant 11): an old journal gives the state that it gave when it was written, in every build.
  *
  * To change what `apply` does: append a rule here, and have `apply` do the new thing where `stamp.rules` is at least its
  * number, and the old thing where it is less. A change that only decides on other events is none of replay.
@@ -43,7 +43,7 @@ export const RESPONSES_BOUNDED_IN_BYTES = 2;
 /** From this rule on what names a deleted project, environment or user changes with it, whether or not there is an event of it. */
 export const NAMES_GO_WITH_DELETED = 3;
 
-/** From this rule on nobody's retries push out the responses of somebody who sends less. */
+/** From this rule on no caller's retries push out the responses of a caller who sends less. */
 export const RESPONSES_SHARED_BY_CALLER = 4;
 
 /** The newest rule that this build knows: what it does live. */

@@ -47,7 +47,7 @@ export class ServedBytes {
   /** By project, or ALL, and environment. */
   #shares = PersistentMap.empty<string, Share>();
 
-  /** The bytes after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
+  /** The bytes after a change of a flag. `before` is null for a new flag, `after` for a removed one. */
   replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): ServedBytes {
     const old = before?.archivedAt === null ? before : null;
     const fresh = after?.archivedAt === null ? after : null;
@@ -170,7 +170,7 @@ export class ServedBytes {
 type Place = readonly [project: string, environment: string];
 type Exchange = readonly [before: readonly Strategy[], after: readonly Strategy[]];
 
-/** Bytes of the segments in each strategy that refers to them, where segments are inlined. One that does not exist is sent to nobody. */
+/** Bytes of the segments in each strategy that refers to them, where segments are inlined. One that does not exist is not sent. */
 export function inlinedBytes(segments: ReadonlyMap<number, Segment>, ids: readonly number[]): number {
   let sum = 0;
   for (const id of ids) {

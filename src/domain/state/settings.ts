@@ -1,9 +1,9 @@
-/** Settings of the service that were changed through the interface, each under an id of its own. */
+/** Settings of the service that were changed through the interface, each under its own id. */
 import { type Refusal, refuse } from './refusal.ts';
 
 export const MAINTENANCE_SETTING_ID = 'maintenance';
 
-/** While it is on, nobody changes anything (docs/specification/companions.md#maintenance). */
+/** While it is on, changes are refused (docs/specification/companions.md#maintenance). */
 export interface MaintenanceSetting {
   readonly id: typeof MAINTENANCE_SETTING_ID;
   readonly enabled: boolean;

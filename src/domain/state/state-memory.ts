@@ -6,7 +6,7 @@ const RECORD_BYTES = 250;
 
 export const recordSize = (record: unknown): number => RECORD_BYTES + memorySize(record);
 
-/** By how many bytes a record grows. `before` is null for one that is new, `after` for one that is gone. */
+/** By how many bytes a record grows. `before` is null for a new one, `after` for a removed one. */
 export function growthOf(before: unknown, after: unknown): number {
   if (before === null) return recordSize(after);
   return after === null ? -recordSize(before) : memoryGrowth(before, after);

@@ -1,7 +1,7 @@
 /**
  * Upgrading what older builds recorded: from each content version to the next, step by step, whenever it is read.
  *
- * The content version says what events and snapshot records hold: their types, their fields, and what these mean.
+ * The content version is that of events and snapshot records: their types, their fields, and what these mean.
  * Each frame and each snapshot carries the content version of the build that wrote it. Files are never rewritten:
  * a reader upgrades what it decodes (`decodePayload`, `readSnapshot`), so everything behind those two functions knows
  * the newest content only.

@@ -115,7 +115,7 @@ export interface DirectoryState extends KindState {
   readonly favorites: PersistentMap<number, Favorites>;
   /** By id: those that were changed. */
   readonly settings: PersistentMap<Setting['id'], Setting>;
-  /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */
+  /** By name: flags with an event that they outlived their type. They may be stale or archived since. */
   readonly potentiallyStale: PersistentMap<string, StalenessNote>;
   /** Flags marked as completed, by name. They may have been archived since. */
   readonly completions: PersistentMap<string, Completion>;
@@ -148,7 +148,7 @@ export interface World {
   readonly favoredBy: PersistentMap<string, number>;
   /** Memory of all records. Derived from them; no part of the state. */
   readonly memoryBytes: number;
-  /** Stands for the state from its start on, whatever becomes of it: caches belong to it. */
+  /** Identifies the state and all later versions of it: caches belong to it. */
   readonly identity: object;
   /** The change that made this value, which writes in place what nobody has seen yet. */
   readonly edit: Edit;
