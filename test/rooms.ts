@@ -267,6 +267,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/decide',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'host',

@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { ADMIN_ROLE_ID } from '../domain/access/roles.ts';
-import type { Command } from '../domain/decide/decide.ts';
 import { groupsOf } from '../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
@@ -24,9 +23,6 @@ export const EVENT_CHARGE_BYTES_MIN = 1024;
 /** Users who have written lately; some 100 bytes each. The one that wrote longest ago is forgotten. */
 export const ALLOWANCES_MAX = 10_000;
 
-/** Nobody is kept from signing out. What it writes is bounded by the sessions that began, which count. */
-const ENDS_SESSIONS: ReadonlySet<Command['type']> = new Set(['end-session', 'end-sessions']);
-
 const WRITES: Allowance = { burst: WRITE_BURST_BYTES, refillMs: 1000 / WRITTEN_BYTES_A_SECOND };
 
 export class WriteAllowances {
@@ -42,7 +38,8 @@ export class WriteAllowances {
   refuse({ command, actor: { userId } }: Pick<Submission<unknown>, 'command' | 'actor'>): Refusal | null {
     // Nothing is charged to tokens and to the server itself.
     if (userId <= 0 || this.#allowances.left(userId, WRITES) > 0) return null;
-    if (isRefusal(command) || ENDS_SESSIONS.has(command.type) || !this.#isBounded(userId)) return null;
+    if (isRefusal(command) || ('isFree' in command && command.isFree) || !this.#isBounded(userId))
+      return null;
     const waitSeconds = Math.ceil(this.#allowances.waitMs(userId, WRITES) / 1000);
     return refuse(
       'ServiceUnavailableError',

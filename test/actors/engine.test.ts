@@ -5,7 +5,7 @@ import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-de
 import { UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { WRITE_BURST_BYTES } from '../../src/actors/write-allowances.ts';
-import type { Command } from '../../src/domain/decide/decide.ts';
+import { type Command, ownCommand } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
@@ -42,7 +42,8 @@ describe('the engine', () => {
     for (const userId of [VIEWER_ID, ADMIN_ID])
       writeAllowances.charge({ name: '', userId }, 1, WRITE_BURST_BYTES);
     assert.equal(await outcomeOf(VIEWER_ID, 'one'), 'ServiceUnavailableError');
-    assert.equal(await outcomeOf(VIEWER_ID, { type: 'end-session', digest: '' }), null);
+    const signOut = ownCommand({ sent: {}, decide: () => [], isFree: true });
+    assert.equal(await outcomeOf(VIEWER_ID, signOut), null);
     assert.deepEqual([await outcomeOf(OTHER_ID, 'two'), await outcomeOf(ADMIN_ID, 'three')], [null, null]);
     manual.monotonicMs += 1_000;
     assert.equal(await outcomeOf(VIEWER_ID, 'four'), null);

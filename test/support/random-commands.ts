@@ -5,10 +5,17 @@
 import fc from 'fast-check';
 
 import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
-import type { Command } from '../../src/domain/decide/decide.ts';
+import { type Command, ownCommand } from '../../src/domain/decide/decide.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { SegmentInput } from '../../src/domain/kinds/segment.ts';
-import { ofEnvironment } from '../../src/domain/state/events.ts';
+import type { DecideContext } from '../../src/domain/state/decision.ts';
+import {
+  ABOUT_NOTHING,
+  type DomainEvent,
+  ofEnvironment,
+  recordChange,
+} from '../../src/domain/state/events.ts';
+import { peopleOf } from '../../src/domain/state/locate.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import {
   anyPatch,
@@ -416,29 +423,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
       rootRole: c.of([1, 2, 3]),
     },
   }),
-  'create-password-link': (c) => ({
-    ...{ type: 'create-password-link', userId: c.userId(), digest: c.digest(), lifetimeMs: 60_000 },
-  }),
-  'use-password-link': (c) => {
-    const links = [...c.world.directory.passwordLinks.keys()];
-    const digest = links.length === 0 ? c.digest() : c.of(links);
-    return { type: 'use-password-link', digest, hash: passwordHashOf(c) };
-  },
-  'create-invitation': (c) => ({
-    ...{ type: 'create-invitation', digest: c.digest(), name: anyText(c.random), expiresAt: EXPIRY },
-  }),
-  'update-invitation': (c) => ({ type: 'update-invitation', digest: invitationOf(c), enabled: c.yes }),
-  'sign-up': (c) => ({
-    type: 'sign-up',
-    digest: invitationOf(c),
-    fields: identityOf(c),
-    passwordHash: passwordHashOf(c),
-  }),
-  'set-password': (c) => {
-    const userId = c.userId();
-    const checked = c.yes ? null : (c.world.directory.passwords.get(userId)?.hash ?? null);
-    return { type: 'set-password', userId, hash: passwordHashOf(c), checked };
-  },
   'delete-user': (c) => ({ type: 'delete-user', userId: c.userId() }),
   'create-api-token': (c) => ({
     type: 'create-api-token',
@@ -470,45 +454,7 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const { userId, id } = c.of(tokens);
     return { type: 'delete-personal-token', userId, id };
   },
-  'begin-session': (c) => {
-    const tokens = [...c.world.directory.personalTokens.values()];
-    const token = tokens.length > 0 && c.yes ? c.of(tokens) : null;
-    return {
-      type: 'begin-session',
-      digest: c.digest(),
-      userId: token?.userId ?? c.userId(),
-      tokenDigest: token?.digest ?? null,
-      begunWith: token === null ? 'password' : 'token',
-      lifetimeMs: 1 + c.of([0, 1_000, 1e8]),
-    };
-  },
-  'end-session': (c) => {
-    const sessions = [...c.world.directory.sessions.keys()];
-    return sessions.length === 0 ? null : { type: 'end-session', digest: c.of(sessions) };
-  },
-  'sign-in-by-provider': (c) => ({
-    type: 'sign-in-by-provider',
-    identity: { issuer: 'https://provider.example', subject: c.digest() },
-    profile: {
-      email: c.yes ? null : `${c.of(['ada', 'Bob', 'toString'])}@sso.example`,
-      username: c.yes ? null : c.of(['ada', 'Größe']),
-      name: c.yes ? null : anyText(c.random),
-    },
-    groups: c.yes ? [] : ['developers'],
-    rules: { roles: [['developers', 'Editor']], defaultRole: c.yes ? 'Viewer' : null, admins: [] },
-    session: { digest: c.digest(), lifetimeMs: 1_000 },
-  }),
-  'end-sessions': (c) => ({ type: 'end-sessions', userId: c.userId(), tokenDigest: null }),
-  own: (c) => {
-    const sent = { features: [c.flag().flag] };
-    const event = {
-      type: 'features-exported',
-      ...ofEnvironment(c.environment()),
-      data: sent,
-      preData: null,
-    } as const;
-    return { type: 'own', name: 'export', sent, decide: () => [event] };
-  },
+  own: (c) => ownCommand({ sent: {}, decide: ownDecision(c) }),
 };
 
 function anySegment(c: Chance): SegmentInput {
@@ -548,14 +494,68 @@ function memberOf(c: Chance): { project: string; userId: number; roleId: number 
   return { project, userId, roleId };
 }
 
-function invitationOf(c: Chance): string {
-  const digests = [...c.world.directory.invitations.keys()];
-  return digests.length === 0 ? c.digest() : c.of(digests);
-}
-
-function passwordHashOf(c: Chance): string {
-  const salt = c.digest().padEnd(22, '0').slice(0, 22);
-  return `$scrypt$ln=15,r=8,p=3$${salt}$${'k'.repeat(43)}`;
+/** One of the changes that add-ons decide: of what people sign in with, and exports. */
+function ownDecision(c: Chance): (_: World, __: object, context: DecideContext) => readonly DomainEvent[] {
+  const { directory } = c.world;
+  const user = c.of(peopleOf(directory));
+  const digest = c.digest();
+  const about = { type: 'user-updated', ...ABOUT_NOTHING } as const;
+  const session = directory.sessions.values().next().value;
+  const id = directory.lastPersonalTokenId + 1;
+  const token = { id, userId: user.id, description: '', expiresAt: EXPIRY };
+  const flag = c.flag().flag;
+  const exported = { type: 'features-exported', ...ofEnvironment(c.environment()) } as const;
+  const which = c.random.below(7);
+  return (_, __, { now }) => {
+    const changes: readonly (readonly DomainEvent[])[] = [
+      [{ ...exported, data: { features: [flag] }, preData: null }],
+      [
+        {
+          ...{ type: 'pat-created', ...ABOUT_NOTHING, preData: null, hidden: { digest, tokenDigest: null } },
+          data: { ...token, createdAt: now, session: 'password' },
+        },
+      ],
+      session === undefined
+        ? []
+        : [
+            {
+              ...{ type: 'pat-deleted', ...ABOUT_NOTHING, data: null },
+              preData: { ...token, id: session.id, createdAt: session.createdAt, session: 'password' },
+              hidden: { digest: session.digest, tokenDigest: session.tokenDigest },
+            },
+          ],
+      [
+        {
+          ...{
+            ...about,
+            data: { ...user, passwordChangedAt: now },
+            preData: { ...user, passwordChangedAt: null },
+          },
+          hidden: {
+            passwordHash: `$scrypt$ln=15,r=8,p=3$${digest.padEnd(22, '0').slice(0, 22)}$${'k'.repeat(43)}`,
+          },
+        },
+      ],
+      [
+        {
+          ...{ ...about, data: { ...user, passwordLinkExpiresAt: EXPIRY } },
+          preData: { ...user, passwordLinkExpiresAt: null },
+          hidden: { linkDigest: digest, linkExpiresAt: EXPIRY },
+        },
+      ],
+      [
+        {
+          ...{ ...about, data: user, preData: user },
+          hidden: { identity: { issuer: 'https://provider.example', subject: digest }, endsPassword: true },
+        },
+      ],
+      recordChange('invitations', directory.invitations.get(digest) ?? null, {
+        ...{ digest, name: 'Team', enabled: true, expiresAt: EXPIRY, createdAt: now, createdBy: 'ada' },
+        ...{ rootRole: 3, users: [] },
+      }),
+    ];
+    return changes[which]!;
+  };
 }
 
 function identityOf(c: Chance): { username: string; name: string | null; email: string | null } {

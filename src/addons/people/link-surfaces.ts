@@ -4,8 +4,8 @@
  */
 
 import * as v from 'valibot';
+import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { described, Integer, titled } from '../../domain/json/schema.ts';
-import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import {
@@ -23,6 +23,7 @@ import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { emptyResponse } from '../../http/serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
 import { FOR_ALL, type Surface } from '../../http/serving/surface.ts';
+import { goodInvitation, goodPasswordLink, signUp, usePasswordLink } from './link-commands.ts';
 
 const LinkUserSchema = titled('LinkUser', {
   id: Integer,
@@ -101,14 +102,12 @@ export const resetSurface: Surface = {
         const link = passwordLink(context, token);
         if (isRefusal(link)) return link;
         const { digest } = link;
-        return hashed(context, password, (hash = '') => ({
-          type: 'use-password-link',
-          digest,
-          hash,
-        }));
+        return hashed(context, password, (hash = '') =>
+          ownCommand({ sent: { digest, hash }, decide: usePasswordLink }),
+        );
       },
       actor: (world, command) => {
-        const digest = command.type === 'use-password-link' ? command.digest : '';
+        const digest = sentWith(command, usePasswordLink)?.digest ?? '';
         return actorOf(world, world.directory.passwordLinks.get(digest)?.userId ?? null);
       },
     }),
@@ -146,9 +145,9 @@ export const inviteSurface: Surface = {
         const { digest } = found;
         const { email = null, username = null, name = null, password } = context.body;
         const fields = { email, username, name };
-        return hashed(context, password, (passwordHash = '') => ({
-          ...{ type: 'sign-up', digest, fields, passwordHash },
-        }));
+        return hashed(context, password, (passwordHash = '') =>
+          ownCommand({ sent: { digest, fields, passwordHash }, decide: signUp }),
+        );
       },
       shows: (_, __, events) => {
         const { data } = recorded(events, 'user-created');

@@ -7,12 +7,9 @@
  * The second half is a write, so in a cluster the node that leads does all of it. It is a navigation: what goes wrong sends
  * the browser to the sign-in page, which says so in words of its own.
  */
+
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import {
-  refuseSignIn,
-  type SignInByProvider,
-  userOfIdentity,
-} from '../../domain/people/provider-commands.ts';
+import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { actorOf } from '../../http/serving/access.ts';
@@ -34,6 +31,12 @@ import {
   ProviderError,
   type SignInProblem,
 } from './provider.ts';
+import {
+  refuseSignIn,
+  type SignInByProvider,
+  signInByProvider,
+  userOfIdentity,
+} from './provider-commands.ts';
 import { NO_SESSION, type SessionStart } from './session-surfaces.ts';
 
 export const LOGIN_PATH = '/auth/oidc/login';
@@ -110,7 +113,8 @@ class SignInByOidc {
       success: { status: 303, schema: null },
       command: (context) => this.#finish(context),
       actor: (world, command) => {
-        const user = command.type === 'sign-in-by-provider' ? userOfIdentity(world, command.identity) : null;
+        const sent = sentWith(command, signInByProvider);
+        const user = sent === null ? null : userOfIdentity(world, sent.identity);
         return user === null ? SYSTEM : actorOf(world, user.id);
       },
       respond: (context) => this.#respond(context),
@@ -141,7 +145,7 @@ class SignInByOidc {
         );
       }
       this.#outcomes.set(context, { place, identity: command.identity });
-      return { type: 'sign-in-by-provider', ...command } as const;
+      return ownCommand({ sent: command, decide: signInByProvider, duringMaintenance: true });
     } catch (error) {
       this.#outcomes.set(context, { place, problem: this.#problemOf(error) });
       return NO_SESSION;

@@ -6,9 +6,8 @@
 
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
-import type { Command } from '../../domain/decide/decide.ts';
+import { type Command, ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { described, titled } from '../../domain/json/schema.ts';
-import type { SessionSecret } from '../../domain/people/session-commands.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { KnownPasswordSchema } from '../../http/admin/bodies.ts';
@@ -30,6 +29,13 @@ import type { SessionCookies } from '../../http/serving/session-cookie.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../../http/serving/surface.ts';
 import { BodyPieces, bytesOf } from '../../http/transport/response.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
+import {
+  type BeginSession,
+  beginSession,
+  endSession,
+  endSessions,
+  type SessionSecret,
+} from './session-commands.ts';
 
 /** The header with the address at which the browser signs out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
@@ -89,7 +95,7 @@ function endRoute(start: SessionStart, signOutAddress: () => string | null): Rou
     operationId: 'endSession',
     summary: 'End the session of this browser.',
     success: { status: 204, schema: null },
-    command: (context) => ({ type: 'end-session', digest: start.digestIn(context) ?? '' }),
+    command: (context) => sessionEnd(start.digestIn(context) ?? ''),
     respond: (context, [event]) => {
       const response = cookieResponse(start.ended(context));
       const isOfProvider =
@@ -126,7 +132,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
       operationId: 'endSessions',
       summary: "End all of the caller's sessions.",
       success: { status: 204, schema: null },
-      command: (context) => ({ type: 'end-sessions', ...callerOf(context) }),
+      command: (context) => ownCommand({ sent: callerOf(context), decide: endSessions, ...ENDS_SESSIONS }),
       respond: (context) => cookieResponse(start.ended(context)),
     }),
     writeRoute('DELETE /sessions/:id', {
@@ -140,7 +146,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
         const found = ownSessions(context.world, callerOf(context)).find((one) => String(one.id) === id);
         return found === undefined
           ? notFound(`There is no session ${id} of yours.`)
-          : { type: 'end-session', digest: found.digest };
+          : sessionEnd(found.digest);
       },
       respond: () => cookieResponse([]),
     }),
@@ -276,11 +282,10 @@ export function passwordSurface(start: SessionStart): Surface {
       if (isRefusal(user)) return user;
       return start.command(context, { userId: user.id, tokenDigest: null, begunWith: 'password' });
     },
-    actor: (world, command) => actorOf(world, command.type === 'begin-session' ? command.userId : null),
+    actor: (world, command) => actorOf(world, sentWith(command, beginSession)?.userId ?? null),
     respond: (context, _, command) => {
       const { world, usage } = context;
-      const user =
-        command.type === 'begin-session' ? world.directory.users.get(command.userId ?? 0) : undefined;
+      const user = world.directory.users.get(sentWith(command, beginSession)?.userId ?? 0);
       if (user === undefined) throw new Error('a session was begun without a user');
       const headers = JSON_HEADERS.with('set-cookie', start.cookie(context));
       return { status: 200, headers, body: JSON.stringify(companionUserView(user, usage.signIns)) };
@@ -306,8 +311,13 @@ export interface SessionSettings {
 
 type Context = RequestContext<unknown>;
 
+/** Nobody is kept from signing out: what it writes is bounded by the sessions that began, which count. */
+const ENDS_SESSIONS = { duringMaintenance: true, isFree: true } as const;
+
+const sessionEnd = (digest: string) => ownCommand({ sent: { digest }, decide: endSession, ...ENDS_SESSIONS });
+
 /** The command of a request that begins no session. It changes nothing. */
-export const NO_SESSION = { type: 'end-session', digest: '' } as const;
+export const NO_SESSION = sessionEnd('');
 
 export class SessionStart {
   readonly #cookies: SessionCookies;
@@ -319,11 +329,9 @@ export class SessionStart {
   }
 
   /** The command that begins a session for the person who has been recognised. */
-  command(
-    context: Context,
-    who: Pick<Command<'begin-session'>, 'userId' | 'tokenDigest' | 'begunWith'>,
-  ): Command<'begin-session'> {
-    return { type: 'begin-session', ...this.secret(context), ...who };
+  command(context: Context, who: Pick<BeginSession, 'userId' | 'tokenDigest' | 'begunWith'>): Command {
+    const sent = { ...this.secret(context), ...who };
+    return ownCommand({ sent, decide: beginSession, duringMaintenance: true });
   }
 
   /** The part of a command that begins a session, among other things. */

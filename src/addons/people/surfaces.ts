@@ -6,6 +6,7 @@ import { API_PREFIX } from '../../http/serving/surface.ts';
 import { inviteSurface, resetSurface } from './link-surfaces.ts';
 import { oidcConfig } from './oidc-config.ts';
 import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from './oidc-surface.ts';
+import { invitationRoutes, passwordRoutes } from './password-routes.ts';
 import { Provider } from './provider.ts';
 import { offeredSurface, passwordSurface, SessionStart, sessionSurfaces } from './session-surfaces.ts';
 import { signOnRoutes } from './sign-on-settings.ts';
@@ -13,7 +14,7 @@ import { signOnRoutes } from './sign-on-settings.ts';
 export function configurePeople({ env, log, basePath, isOpen, sessions }: Setup): ConfiguredAddon {
   const oidc = oidcConfig(env, isOpen);
   const start = new SessionStart(new SessionCookies(basePath, sessions.isSecureOnly), sessions);
-  const routes = { [API_PREFIX]: signOnRoutes(oidc) };
+  const routes = { [API_PREFIX]: [...passwordRoutes, ...invitationRoutes, ...signOnRoutes(oidc)] };
   const surfaces = [resetSurface, inviteSurface, passwordSurface(start)];
   if (oidc === null) {
     const offered = offeredSurface({ provider: null, areOpen: isOpen });

@@ -1,6 +1,8 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
+
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
+import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { METADATA_ENTRIES } from '../../domain/flags/metadata.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
@@ -21,7 +23,6 @@ import { shown } from '../../http/admin/shown.ts';
 import { type Caller, mayDo } from '../../http/serving/access.ts';
 import { JSON_HEADERS } from '../../http/serving/json-response.ts';
 import {
-  commandOf,
   type Guard,
   type RequestContext,
   readRoute,
@@ -180,9 +181,9 @@ function missingPermissions(
 }
 
 const refuseImport: Guard = (world, caller, _, command) => {
-  const wanted = commandOf(command, 'own').sent as ImportFlags;
-  const missing = missingPermissions(world, caller, wanted);
-  if (missing.length === 0) return null;
+  const wanted = sentWith(command, importFlags);
+  const missing = wanted === null ? [] : missingPermissions(world, caller, wanted);
+  if (wanted === null || missing.length === 0) return null;
   return refuse(
     'NoAccessError',
     `The user "${caller.actor.name}" lacks permissions in the project "${wanted.project}" that the import needs: ${missing.join(', ')}.`,
@@ -202,7 +203,7 @@ export const transferRoutes = underTag('Export and import', [
       if (isRefusal(flags)) return flags;
       const { environment } = context.body;
       const sent: ExportFlags = { environment, flags: flags.map(({ name }) => name) };
-      return refuseLargeExport(flags) ?? { type: 'own', name: 'export-flags', sent, decide: exportFlags };
+      return refuseLargeExport(flags) ?? ownCommand({ sent, decide: exportFlags });
     },
     respond: ({ world, body: { environment, downloadFile } }, events) => {
       const { features } = recorded(events, 'features-exported').data;
@@ -247,10 +248,7 @@ export const transferRoutes = underTag('Export and import', [
     body: ImportBody,
     refusals: ['NoAccessError'],
     guard: refuseImport,
-    command: ({ body }) => ({
-      ...{ type: 'own', name: 'import-flags', sent: importIn(body), decide: importFlags },
-      faultPath: '/body/data',
-    }),
+    command: ({ body }) => ownCommand({ sent: importIn(body), decide: importFlags, faultPath: '/body/data' }),
   }),
 ]);
 

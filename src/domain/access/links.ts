@@ -9,8 +9,5 @@ export interface PasswordLink {
   readonly expiresAt: string;
 }
 
-/** A reset is short-lived, because the user who asked for it waits for the link. */
-export const RESET_LIFETIME_MS = 24 * 60 * 60_000;
-
 /** A new user may be away for some days. */
 export const WELCOME_LIFETIME_MS = 72 * 60 * 60_000;

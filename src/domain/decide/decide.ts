@@ -3,13 +3,6 @@
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
 import {
-  createInvitation,
-  createPasswordLink,
-  signUp,
-  updateInvitation,
-  usePasswordLink,
-} from '../people/link-commands.ts';
-import {
   addMember,
   changeMember,
   grantProjectAccess,
@@ -17,9 +10,6 @@ import {
   revokeProjectAccess,
   setProjectAccess,
 } from '../people/membership-commands.ts';
-import { setPassword } from '../people/password-commands.ts';
-import { signInByProvider } from '../people/provider-commands.ts';
-import { beginSession, endSession, endSessions } from '../people/session-commands.ts';
 import {
   createApiToken,
   createPersonalToken,
@@ -86,19 +76,29 @@ import { switchEnvironment, switchFlags } from './switch-commands.ts';
 import { changeTags, tagFlag, untagFlag } from './tag-commands.ts';
 import { patchVariants, setVariants } from './variant-commands.ts';
 
+type OwnDecision<Sent> = (world: World, sent: Sent, context: DecideContext) => Decision;
+
 /** A command of an add-on, which brings its decision: as pure as those of the table. */
-export interface OwnCommand {
-  /** For people. */
-  readonly name: string;
-  readonly sent: object;
-  decide(world: World, sent: object, context: DecideContext): Decision;
+export interface OwnCommand<Sent extends object = object> {
+  readonly sent: Sent;
+  readonly decide: OwnDecision<Sent>;
   /** JSON pointer of the part of the body that is at fault where the change goes beyond limits. */
   readonly faultPath?: string;
+  /** Whether it is carried out during maintenance too. */
+  readonly duringMaintenance?: true;
+  /** Whether a user may give it who has had too much written. */
+  readonly isFree?: true;
 }
 
-function decideOwn(world: World, { decide, sent }: OwnCommand, context: DecideContext): Decision {
-  return decide(world, sent, context);
-}
+export const ownCommand = <Sent extends object>(command: OwnCommand<Sent>): Command<'own'> =>
+  ({ type: 'own', ...command }) as unknown as Command<'own'>;
+
+/** The content of a command of this decision; null for another command. */
+export const sentWith = <Sent extends object>(command: Command, decide: OwnDecision<Sent>): Sent | null =>
+  command.type === 'own' && (command.decide as unknown) === decide ? (command.sent as Sent) : null;
+
+const decideOwn = (world: World, { decide, sent }: OwnCommand, context: DecideContext): Decision =>
+  decide(world, sent, context);
 
 const DECISIONS = {
   'create-flag': createFlag,
@@ -162,19 +162,9 @@ const DECISIONS = {
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,
-  'set-password': setPassword,
-  'create-password-link': createPasswordLink,
-  'use-password-link': usePasswordLink,
-  'create-invitation': createInvitation,
-  'update-invitation': updateInvitation,
-  'sign-up': signUp,
   'create-service-account': createServiceAccount,
   'create-personal-token': createPersonalToken,
   'delete-personal-token': deletePersonalToken,
-  'begin-session': beginSession,
-  'end-session': endSession,
-  'end-sessions': endSessions,
-  'sign-in-by-provider': signInByProvider,
   own: decideOwn,
 } as const;
 
@@ -185,19 +175,12 @@ export type Command<Type extends keyof Table = keyof Table> = {
   [T in Type]: { readonly type: T } & Parameters<Table[T]>[1];
 }[Type];
 
-/** They look at the maintenance themselves, or need not. */
-const SIGNING_IN_AND_OUT: ReadonlySet<Command['type']> = new Set([
-  'begin-session',
-  'end-session',
-  'end-sessions',
-  'sign-in-by-provider',
-]);
-
 export function decide(world: World, command: Command, context: DecideContext): Decision {
   // The server notes some things by itself, and its operator may need a token, or a session, to end the maintenance.
-  const isSigningIn = SIGNING_IN_AND_OUT.has(command.type);
   const isLetThrough =
-    command.type === 'set-maintenance' || isSigningIn || context.actor.userId === SYSTEM.userId;
+    command.type === 'set-maintenance' ||
+    ('duringMaintenance' in command && command.duringMaintenance) ||
+    context.actor.userId === SYSTEM.userId;
   const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
   if (maintenance !== null) return maintenance;
   const decide: (world: World, command: never, context: DecideContext) => Decision = DECISIONS[command.type];

@@ -209,7 +209,7 @@ type InvitedEvent = About<
 > &
   Hidden<RecordOf<'invitations'>>;
 
-/** Sessions begin and end under the types of personal tokens (people/session-commands.ts). */
+/** Sessions begin and end under the types of personal tokens (addons/people/session-commands.ts). */
 export type SessionEvent =
   | (About<'pat-created', Nothing, SessionData> & { readonly hidden: HiddenSession })
   | (About<'pat-deleted', Nothing, null, SessionData> & { readonly hidden: HiddenSession });

@@ -22,7 +22,6 @@ import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
 import { meRoutes, profileRoutes } from './me.ts';
 import { moveRoutes } from './move.ts';
-import { invitationRoutes, passwordRoutes } from './passwords.ts';
 import { permissionRoutes } from './permissions.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
@@ -72,8 +71,6 @@ export const ROUTES: readonly Route[] = [
   ...eventStreamRoutes,
   ...userAdminRoutes,
   ...meRoutes,
-  ...passwordRoutes,
-  ...invitationRoutes,
   ...permissionRoutes,
   ...OTHER_KIND_NAMES.flatMap(kindRoutes),
   ...serviceAccountRoutes,

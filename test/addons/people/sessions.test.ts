@@ -1,14 +1,17 @@
 /** Sessions as the server keeps them: how long they last, what ends them, and how many there may be. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { beginSession } from '../../../src/addons/people/session-commands.ts';
 import {
   makingRoom,
   SESSIONS_MAX,
   SESSIONS_PER_CALLER_MAX,
   type Session,
 } from '../../../src/domain/access/sessions.ts';
+import { ownCommand } from '../../../src/domain/decide/decide.ts';
 import { Authenticator, digestOf } from '../../../src/http/serving/access.ts';
 import { addUser, FEATURES } from '../../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
@@ -215,10 +218,8 @@ it('a session ends a while after its last use, and at its end however much it is
   test.given({ type: 'create-user', fields: { username: 'ada', rootRole: VIEWER_ROLE_ID } });
   const userId = [...test.world.directory.users.keys()].at(-1)!;
   const digest = digestOf('a-secret');
-  test.given({
-    type: 'begin-session',
-    ...{ digest, userId, tokenDigest: null, begunWith: 'password', lifetimeMs: 10 * hourMs },
-  });
+  const sent = { digest, userId, tokenDigest: null, begunWith: 'password', lifetimeMs: 10 * hourMs } as const;
+  test.given(ownCommand({ sent, decide: beginSession }));
   const begunAt = Date.parse(test.world.directory.sessions.get(digest)!.createdAt);
   const uses = new Map<string, number>();
   let now = begunAt;

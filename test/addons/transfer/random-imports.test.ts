@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import type { ImportFlags } from '../../../src/addons/transfer/import-issues.ts';
 import { importFlags } from '../../../src/addons/transfer/transfer-commands.ts';
-import type { Command } from '../../../src/domain/decide/decide.ts';
+import { type Command, ownCommand } from '../../../src/domain/decide/decide.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import type { World } from '../../../src/domain/state/world.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
@@ -33,7 +33,7 @@ function anyImport(random: ValueRandom, world: World): Command {
     strangers: [],
     archived: [],
   };
-  return { type: 'own', name: 'import-flags', sent, decide: importFlags, faultPath: '/body/data' };
+  return ownCommand({ sent, decide: importFlags });
 }
 
 test('an import counts its memory, is repeated without an event, and replays to the same state', () => {

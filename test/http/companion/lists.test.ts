@@ -44,15 +44,6 @@ const LARGE: Readonly<Record<string, (number: number) => DomainEvent>> = {
       ...{ id: 1_000 + number, name: `large ${number}`, description: LONG, rootRole: null },
       ...{ mappingsSSO: [], users: [], createdAt, createdBy: 'admin' },
     }),
-  '/invite-link/tokens tokens': (number) =>
-    created(
-      'public-signup-token-created',
-      {
-        ...{ name: LONG, enabled: true, expiresAt: '2999-01-01T00:00:00.000Z', createdAt },
-        ...{ createdBy: 'admin', rootRole: VIEWER, users: [] },
-      },
-      `${number}`.padStart(64, '1'),
-    ),
   '/service-account serviceAccounts': (number) =>
     created('service-account-created', {
       ...{ id: 10_000 + number, name: LONG, username: `large-account-${number}`, email: null },

@@ -49,8 +49,6 @@ const BULK_SWITCH = (position: 'on' | 'off') =>
 const LINK = { id: 'ticket', url: 'https://tracker.example/1', title: null };
 const VARIANTS = [{ name: 'a', weight: 1 }];
 const SERVICE_ACCOUNT: Request = ['POST', '/service-account', { username: '$', rootRole: 3 }];
-const PASSWORD = 'long enough as a sentence';
-const INVITATION: Request = ['POST', '/invite-link/tokens', { name: '$', expiresAt: '2999-01-01T00:00:00Z' }];
 const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -445,30 +443,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/user-admin/1/tokens/@'],
     events: ['pat-deleted'],
   },
-  changeUserPassword: {
-    given: [USER],
-    when: ['/user-admin/@/change-password', { password: PASSWORD }],
-    events: ['user-updated'],
-  },
-  changeMyPassword: {
-    asUser: true,
-    when: ['/user/change-password', { oldPassword: PASSWORD, password: `${PASSWORD} again` }],
-    events: ['user-updated'],
-  },
-  resetUserPassword: {
-    given: [USER],
-    when: ['/user-admin/reset-password', { id: '$' }],
-    events: ['user-updated'],
-  },
-  createPublicSignupToken: {
-    when: ['/invite-link/tokens', { name: '$', expiresAt: '2999-01-01T00:00:00Z' }],
-    events: ['public-signup-token-created'],
-  },
-  updatePublicSignupToken: {
-    given: [INVITATION],
-    when: ['/invite-link/tokens/@', { enabled: false }],
-    events: ['public-signup-token-updated'],
-  },
   createServiceAccount: {
     when: ['/service-account', { username: '$', rootRole: 3 }],
     events: ['service-account-created'],
@@ -536,7 +510,6 @@ describe('what a write records', () => {
     server = await startTestServer();
     const user = await addUser(server, 1);
     userToken = user.token;
-    await server.call('POST', `/user-admin/${user.id}/change-password`, { password: PASSWORD });
   });
   after(() => server.stop());
 

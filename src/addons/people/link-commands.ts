@@ -1,16 +1,16 @@
 /** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
-import type { PasswordLink } from '../access/links.ts';
-import { roleIdByName } from '../access/roles.ts';
-import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation } from '../kinds/invitation.ts';
-import { withFields } from '../kinds/kind.ts';
-import type { DecideContext, Decision } from '../state/decision.ts';
-import { ABOUT_NOTHING, recordChange } from '../state/events.ts';
-import { locatePerson } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
-import type { User, World } from '../state/world.ts';
-import { refuseIdentity } from './identity.ts';
+import type { PasswordLink } from '../../domain/access/links.ts';
+import { roleIdByName } from '../../domain/access/roles.ts';
+import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation } from '../../domain/kinds/invitation.ts';
+import { withFields } from '../../domain/kinds/kind.ts';
+import { refuseIdentity } from '../../domain/people/identity.ts';
+import { isExpired } from '../../domain/people/token-commands.ts';
+import type { DecideContext, Decision } from '../../domain/state/decision.ts';
+import { ABOUT_NOTHING, recordChange } from '../../domain/state/events.ts';
+import { locatePerson } from '../../domain/state/locate.ts';
+import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import type { User, World } from '../../domain/state/world.ts';
 import { passwordSet } from './password-commands.ts';
-import { isExpired } from './token-commands.ts';
 
 interface CreatePasswordLink {
   readonly userId: number;

@@ -1,20 +1,22 @@
 /** Routes about passwords of users, and about links by which people set one or become users (docs/specification/users.md#passwords). */
 
 import * as v from 'valibot';
-import { RESET_LIFETIME_MS } from '../../domain/access/links.ts';
+import { ownCommand } from '../../domain/decide/decide.ts';
 import { described, lineOfText, TEXT_LENGTH_MAX, Timestamp, titled } from '../../domain/json/schema.ts';
 import type { Invitation } from '../../domain/kinds/invitation.ts';
 import { userNamed } from '../../domain/people/identity.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalid, invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { DateTimeSchema, hashed, KnownPasswordSchema, NewPasswordSchema } from './bodies.ts';
-import * as locate from './locators.ts';
-import { listResponse, PAGED, recorded } from './responses.ts';
-import { shown } from './shown.ts';
-import { FoundUserSchema, foundUserView, RoleSchema, roleView } from './views.ts';
+import { DateTimeSchema, hashed, KnownPasswordSchema, NewPasswordSchema } from '../../http/admin/bodies.ts';
+import * as locate from '../../http/admin/locators.ts';
+import { listResponse, PAGED, recorded } from '../../http/admin/responses.ts';
+import { shown } from '../../http/admin/shown.ts';
+import { FoundUserSchema, foundUserView, RoleSchema, roleView } from '../../http/admin/views.ts';
+import { linkUrl, makeSecret, secretOf } from '../../http/serving/fresh-secret.ts';
+import { readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
+import { createInvitation, createPasswordLink, updateInvitation } from './link-commands.ts';
+import { setPassword } from './password-commands.ts';
 
 const ResetPasswordSchema = titled('ResetPasswordLink', {
   resetPasswordUrl: described(
@@ -80,12 +82,9 @@ export const passwordRoutes = underTag('Users', [
     command: (context, { id: userId }) => {
       const { body } = context;
       if (!isConfirmed(body)) return DIFFERENT;
-      return hashed(context, body.password, (hash = '') => ({
-        type: 'set-password',
-        userId,
-        hash,
-        checked: null,
-      }));
+      return hashed(context, body.password, (hash = '') =>
+        ownCommand({ sent: { userId, hash, checked: null }, decide: setPassword }),
+      );
     },
   }),
   writeRoute('POST /user/change-password', {
@@ -102,12 +101,9 @@ export const passwordRoutes = underTag('Users', [
       if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
       const checked = await passwords.confirm(user, body.oldPassword, context.remoteAddress());
       if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
-      return hashed(context, body.password, (hash = '') => ({
-        type: 'set-password',
-        userId: user.id,
-        hash,
-        checked,
-      }));
+      return hashed(context, body.password, (hash = '') =>
+        ownCommand({ sent: { userId: user.id, hash, checked }, decide: setPassword }),
+      );
     },
   }),
 ]);
@@ -121,6 +117,9 @@ const WRONG = invalid('The old password is wrong.', '/body/oldPassword');
 
 const INVITATIONS = '/invite-link/tokens';
 const INVITATION = `${INVITATIONS}/:token`;
+
+/** A reset is short-lived, because the user who asked for it waits for the link. */
+const RESET_LIFETIME_MS = 24 * 60 * 60_000;
 
 const ResetBody = titled('ResetPassword', {
   id: described(lineOfText('a username or an email', 1, 1000), 'The username or email of the user.'),
@@ -168,7 +167,8 @@ export const invitationRoutes = underTag('Users', [
       const user = userNamed(context.world, id);
       if (user === undefined) return notFound(`There is no user "${id}".`);
       const digest = makeSecret(context, '', 'base64url');
-      return { type: 'create-password-link', userId: user.id, digest, lifetimeMs: RESET_LIFETIME_MS };
+      const sent = { userId: user.id, digest, lifetimeMs: RESET_LIFETIME_MS };
+      return ownCommand({ sent, decide: createPasswordLink });
     },
     shows: (context) => ({ resetPasswordUrl: linkUrl(context, 'password', secretOf(context)) }),
   }),
@@ -193,11 +193,10 @@ export const invitationRoutes = underTag('Users', [
     body: CreateInvitationBody,
     success: { status: 201, schema: NewInvitationSchema },
     secretField: ['secret', 'url'],
-    command: (context) => ({
-      type: 'create-invitation',
-      digest: makeSecret(context, '', 'base64url'),
-      ...context.body,
-    }),
+    command: (context) => {
+      const sent = { digest: makeSecret(context, '', 'base64url'), ...context.body };
+      return ownCommand({ sent, decide: createInvitation });
+    },
     shows: (context, _, events) => {
       const { data, hidden } = recorded(events, 'public-signup-token-created');
       const secret = secretOf(context);
@@ -212,7 +211,7 @@ export const invitationRoutes = underTag('Users', [
     locate: locateInvitation,
     body: UpdateInvitationBody,
     success: { status: 200, schema: InvitationSchema },
-    command: ({ body }, { digest }) => ({ type: 'update-invitation', digest, ...body }),
+    command: ({ body }, { digest }) => ownCommand({ sent: { digest, ...body }, decide: updateInvitation }),
     shows: ({ world }, invitation) => invitationView(world, invitation),
   }),
 ]);

@@ -2,11 +2,11 @@
  * Decisions on sessions of browsers. The log shows their beginning and their end as those of personal tokens, which they
  * are in all but name: its list of types is closed, and a program that watches it for new credentials sees these too.
  */
-import { isOfSame, type Session, type SignIn } from '../access/sessions.ts';
-import type { DecideContext, Decision } from '../state/decision.ts';
-import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../state/events.ts';
-import { refuse } from '../state/refusal.ts';
-import type { World } from '../state/world.ts';
+import { isOfSame, type Session, type SignIn } from '../../domain/access/sessions.ts';
+import type { DecideContext, Decision } from '../../domain/state/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../../domain/state/events.ts';
+import { refuse } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 
 /** The id of the user in events about a session that stands for an API token, as in the events that such a token causes. */
 const API_TOKEN_USER_ID = -42;

@@ -2,11 +2,11 @@
  * Decisions on passwords of users. Commands carry the hash of a password and never the password itself; events carry the
  * hash in a field that no reader sees.
  */
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
-import { locatePerson } from '../state/locate.ts';
-import { invalidOperation, isRefusal } from '../state/refusal.ts';
-import type { User, World } from '../state/world.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../../domain/state/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../../domain/state/events.ts';
+import { locatePerson } from '../../domain/state/locate.ts';
+import { invalidOperation, isRefusal } from '../../domain/state/refusal.ts';
+import type { User, World } from '../../domain/state/world.ts';
 import { sessionEnded } from './session-commands.ts';
 
 interface SetPassword {

@@ -8,20 +8,20 @@
  * end, because somebody else may have them.
  */
 
-import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
-import { jsonEqual } from '../json/json.ts';
-import { GROUP_USERS_MAX, type Group } from '../kinds/group.ts';
-import type { DecideContext, Decision } from '../state/decision.ts';
-import { ABOUT_NOTHING, type DomainEvent, recordChange } from '../state/events.ts';
-import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
-import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
-import { type Identity, identityKey, type User, type World } from '../state/world.ts';
-import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
-import { hasOneScriptAWord } from './look-alike.ts';
-import { allRoles } from './roles-and-groups.ts';
+import { ADMIN_ROLE_ID, canBeRoot } from '../../domain/access/roles.ts';
+import { jsonEqual } from '../../domain/json/json.ts';
+import { GROUP_USERS_MAX, type Group } from '../../domain/kinds/group.ts';
+import { namesakeOf, userOfEmail, voucherOf } from '../../domain/people/identity.ts';
+import { hasOneScriptAWord } from '../../domain/people/look-alike.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
+import { personalTokensDeleted } from '../../domain/people/token-commands.ts';
+import { isLastAdmin } from '../../domain/people/user-commands.ts';
+import type { DecideContext, Decision } from '../../domain/state/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent, recordChange } from '../../domain/state/events.ts';
+import { isRefusal, nameExists, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isInMaintenance, refuseInMaintenance } from '../../domain/state/settings.ts';
+import { type Identity, identityKey, type User, type World } from '../../domain/state/world.ts';
 import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
-import { personalTokensDeleted } from './token-commands.ts';
-import { isLastAdmin } from './user-commands.ts';
 
 /** Settings of the operator. */
 interface ProviderRules {
