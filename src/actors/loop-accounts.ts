@@ -58,6 +58,8 @@ interface LongRequest {
 export const callerName = ({ userId, name }: Actor): string => `${userId} ${name}`;
 
 export class LoopAccounts {
+  /** All that was ever charged. What is measured around other measured work leaves out what was charged meanwhile. */
+  chargedMs = 0;
   /** Milliseconds, by caller; only of those who owe something. */
   readonly #owed = new Map<string, number>();
   readonly #now: () => number;
@@ -66,7 +68,6 @@ export class LoopAccounts {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #settledAt: number;
   #overdrawnMs = 0;
-  #chargedMs = 0;
   readonly #queue = new FairQueue({
     runningMax: 1,
     runningPerRequesterMax: 1,
@@ -92,14 +93,9 @@ export class LoopAccounts {
     return heldMs > FREE_MS || !this.isEmpty;
   }
 
-  /** All that was ever charged. What is measured around other measured work leaves out what was charged meanwhile. */
-  get chargedMs(): number {
-    return this.#chargedMs;
-  }
-
   chargeCaller(caller: string, passedMs: number): void {
     assert(passedMs >= 0, 'the monotonic clock does not go back');
-    this.#chargedMs += passedMs;
+    this.chargedMs += passedMs;
     this.add(caller, Math.min(passedMs, this.#usedSinceLast(passedMs)));
   }
 
@@ -145,9 +141,9 @@ export class LoopAccounts {
     const turn = async (): Promise<undefined> => {
       assert(!hasBegun, 'a request runs once');
       hasBegun = true;
-      const [begunAt, chargedMs] = [this.#now(), this.#chargedMs];
+      const [begunAt, chargedMs] = [this.#now(), this.chargedMs];
       run();
-      this.chargeCaller(name, Math.max(0, this.#now() - begunAt - (this.#chargedMs - chargedMs)));
+      this.chargeCaller(name, Math.max(0, this.#now() - begunAt - (this.chargedMs - chargedMs)));
       // Until the command that the request became has run.
       await nextRound();
       await this.#rest();

@@ -183,7 +183,7 @@ function receiveHead(message: IncomingMessage): ReceivedRequest {
   if (message.httpVersionMajor !== 1) request.refusal = UNKNOWN_VERSION;
   const { rawHeaders } = message;
   for (let i = 0; i < rawHeaders.length; i += 2)
-    request.addHeader(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);
+    ReceivedRequest.addHeader(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);
   return request;
 }
 

@@ -39,26 +39,21 @@ export class ReadPath {
   }
 
   #send(call: Call, { response }: ReadResponse): void {
-    const coding = call.surface?.compresses === true ? this.#codingOf(call, response) : 'identity';
-    if (coding === 'identity') return this.#sendAs(call, response);
+    const { request, surface } = call;
+    const coding =
+      surface?.compresses === true ? codingOf(response, request.header('accept-encoding')) : 'identity';
     if (response instanceof TaggedResponse) {
-      const notModified = this.#coder.notModified(response, coding, call.request);
+      const notModified = this.#coder.notModified(response, coding, request);
       if (notModified !== null) return this.#sender.send(call, notModified);
     }
-    const coded = this.#coder.coded(response, coding);
+    const coded = coding === 'identity' ? response : this.#coder.coded(response, coding);
     if (!(coded instanceof Promise)) return this.#sendAs(call, coded);
     this.#sender.later(call, coded, (late) => this.#sendAs(call, late));
   }
 
-  #codingOf({ request }: Call, response: HttpResponse): Coding | 'identity' {
-    const acceptEncoding = request.header('accept-encoding');
-    return acceptEncoding === '' ? 'identity' : this.#coder.codingOf(response, acceptEncoding);
-  }
-
-  #sendAs(call: Call, response: ReadResponse['response']): void {
-    const sent = unlessKnown(response, call.request);
-    const refusal = refuseTooLong(sent);
-    if (refusal === null) this.#sender.send(call, sent);
+  #sendAs(call: Call, response: HttpResponse): void {
+    const refusal = refuseTooLong(response);
+    if (refusal === null) this.#sender.send(call, response);
     else this.#sender.refuse(call, refusal);
   }
 
@@ -69,13 +64,6 @@ export class ReadPath {
       if (call.responder.isWanted) this.#sender.sendStream(call, opened);
     });
   }
-}
-
-/** The response, or 304 when the client has it already. */
-function unlessKnown(response: HttpResponse | TaggedResponse, request: TransportRequest): HttpResponse {
-  return response instanceof TaggedResponse && isNotModified(request, response.etag)
-    ? response.notModified
-    : response;
 }
 
 // Refuses a response that could not arrive: what its client has not read yet would be more than all clients together may leave
@@ -132,7 +120,7 @@ interface Compressed {
   br: TaggedResponse | null;
 }
 
-export class ResponseCoder {
+class ResponseCoder {
   readonly #compressor = new Compressor();
   /** With what they were compressed from. */
   readonly #cache: CachePart<TaggedResponse, Compressed>;
@@ -151,15 +139,6 @@ export class ResponseCoder {
     });
   }
 
-  /** The coding for a client that sent `acceptEncoding`. */
-  codingOf({ status, body }: HttpResponse, acceptEncoding: string): Coding | 'identity' {
-    if (acceptEncoding === '' || status !== 200 || body === null) return 'identity';
-    const bytes = byteLengthOf(body);
-    if (bytes < COMPRESSED_BYTES_MIN) return 'identity';
-    if (body instanceof BodyPieces) return takesPiecesCompressed(acceptEncoding) ? 'gzip' : 'identity';
-    return bytes > WHOLE_BYTES_MAX ? 'identity' : preferredCoding(acceptEncoding);
-  }
-
   /** The response as it is where too much waits for being compressed already. */
   coded(response: HttpResponse, coding: Coding): HttpResponse | Promise<HttpResponse> {
     if (!(response instanceof TaggedResponse)) return this.#compressed(response, coding);
@@ -170,8 +149,13 @@ export class ResponseCoder {
    * The response to a client that already has this one, in this coding or uncompressed; null for any other client.
    * Compresses nothing.
    */
-  notModified(response: TaggedResponse, coding: Coding, request: TransportRequest): HttpResponse | null {
+  notModified(
+    response: TaggedResponse,
+    coding: Coding | 'identity',
+    request: TransportRequest,
+  ): HttpResponse | null {
     if (isNotModified(request, response.etag)) return response.notModified;
+    if (coding === 'identity' || request.header('if-none-match') === '') return null;
     const etag = tagOfCoding(response.etag, coding);
     if (!isNotModified(request, etag)) return null;
     const made = this.#cachedAs(response, coding) ?? taggedAs(response, coding, null);
@@ -215,6 +199,15 @@ export class ResponseCoder {
     if (body instanceof BodyPieces) return gzipPieces(body, this.#compressor);
     return this.#compressor.compress({ body: bytesOf(body), coding, effort: 'fast', isWanted: () => true });
   }
+}
+
+/** The coding for a client that sent `acceptEncoding`. */
+function codingOf({ status, body }: HttpResponse, acceptEncoding: string): Coding | 'identity' {
+  if (acceptEncoding === '' || status !== 200 || body === null) return 'identity';
+  const bytes = byteLengthOf(body);
+  if (bytes < COMPRESSED_BYTES_MIN) return 'identity';
+  if (body instanceof BodyPieces) return takesPiecesCompressed(acceptEncoding) ? 'gzip' : 'identity';
+  return bytes > WHOLE_BYTES_MAX ? 'identity' : preferredCoding(acceptEncoding);
 }
 
 function taggedAs(

@@ -128,8 +128,8 @@ export class ResponseSender {
    * where a line of the log will show it. Empty where nothing would.
    */
   #requestId(head: TransportRequestHead | null, errorId: string): string {
-    const given = head === null ? '' : givenRequestId(head);
-    if (given !== '') return given;
+    const given = head?.header('x-request-id') ?? '';
+    if (given !== '' && REQUEST_ID_PATTERN.test(given)) return given;
     return errorId === '' && this.#log.hasAccess ? randomUUID() : errorId;
   }
 
@@ -271,12 +271,6 @@ export class ResponseSender {
 
 /** Ids that logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
-
-/** The `X-Request-Id` that the request came with; empty without one that can be used. */
-function givenRequestId(head: TransportRequestHead): string {
-  const id = head.header('x-request-id');
-  return id !== '' && REQUEST_ID_PATTERN.test(id) ? id : '';
-}
 
 // Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
 // included, because a page that may not read an error cannot tell what went wrong.

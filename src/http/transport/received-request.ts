@@ -78,6 +78,8 @@ const TEXT_BYTES = 24;
 const NO_BYTES = new Uint8Array(0);
 
 export class ReceivedRequest implements TransportRequest {
+  /** The newest, whose head is being read. */
+  static receiving: ReceivedRequest;
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -101,6 +103,7 @@ export class ReceivedRequest implements TransportRequest {
     this.method = method;
     this.path = path;
     this.query = query;
+    ReceivedRequest.receiving = this;
   }
 
   /** Flat: name, value. */
@@ -146,24 +149,28 @@ export class ReceivedRequest implements TransportRequest {
     return this.connection?.host() ?? this.header('host');
   }
 
-  /** Adds the next header, its name in lower case, and records what is wrong with it. */
-  addHeader(name: string, value: string): void {
-    this.#headers.push(name, value);
-    if (BAD_VALUE.test(value)) this.refusal ??= MALFORMED;
+  /**
+   * Adds headers one by one, each with its name in lower case, and records what is wrong with them. One function for all requests, which adds
+   * to `receiving`: a new one for each would be looked up again before each of its first calls.
+   */
+  static readonly addHeader = (name: string, value: string): void => {
+    const request = ReceivedRequest.receiving;
+    request.#headers.push(name, value);
+    if (BAD_VALUE.test(value)) request.refusal ??= MALFORMED;
     if (name === 'host') {
-      if (this.#hasHost) this.refusal ??= TWO_HOSTS;
-      this.#hasHost = true;
+      if (request.#hasHost) request.refusal ??= TWO_HOSTS;
+      request.#hasHost = true;
     } else if (name === 'authorization') {
-      if (this.#hasAuthorization) this.refusal ??= TWO_AUTHORIZATIONS;
-      this.#hasAuthorization = true;
+      if (request.#hasAuthorization) request.refusal ??= TWO_AUTHORIZATIONS;
+      request.#hasAuthorization = true;
     } else if (name === 'content-length') {
-      this.#addLength(value);
+      request.#addLength(value);
     } else if (name === 'transfer-encoding') {
-      this.#addEncoding(value);
+      request.#addEncoding(value);
     } else if (name === 'connection' && value !== 'keep-alive') {
-      this.wantsClose ||= CLOSE_PATTERN.test(value);
+      request.wantsClose ||= CLOSE_PATTERN.test(value);
     }
-  }
+  };
 
   /** The verdict, once all headers have been added. */
   judge(targetBytesMax: number): RequestRefusal | null {

@@ -109,17 +109,9 @@ export class UwsTransport extends ExchangeTransport implements Transport {
 /** Everything is read here and now: `req` is gone when the callback returns. */
 function receiveHead(req: HttpRequest, method: string, path: string): ReceivedRequest {
   // Declared as a string, but undefined when the target has no `?`.
-  received = new ReceivedRequest(method, path, req.getQuery() ?? '');
-  req.forEach(addHeader);
+  const received = new ReceivedRequest(method, path, req.getQuery() ?? '');
+  req.forEach(ReceivedRequest.addHeader);
   return received;
-}
-
-/** The request whose head is being read. */
-let received: ReceivedRequest;
-
-/** One function for all requests: a new one for each would be looked up again before each of its first calls. */
-function addHeader(name: string, value: string): void {
-  received.addHeader(name, value);
 }
 
 // The native library: loading it, and listening with it.
