@@ -36,7 +36,7 @@ describe('the process', () => {
   it('ends with 78 and one line for a setting that cannot be used', async () => {
     const { code, output } = await runToEnd({ PORT: 'http' });
     assert.equal(code, 78);
-    assert.equal(output, 'flagstaff: PORT must be a port number from 0 to 65535, not "http".\n');
+    assert.equal(output, 'flagstaff: PORT must be a whole number from 0 to 65535, not "http".\n');
   });
 
   it('ends with 74 and one line when the data folder cannot be opened', async () => {

@@ -21,7 +21,6 @@ import {
 import {
   type FileSystem,
   isMissing,
-  type OpenFile,
   readLeniently,
   UNREADABLE,
   withFile,
@@ -217,31 +216,26 @@ export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<numb
     const size = bytes ?? (await source.size());
     const target = await fs.open(to, 'create');
     try {
-      await copyBytes({ path: from, file: source }, target, { from: 0, to: size }, onProgress);
+      const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(size, 1)));
+      for (let at = 0; at < size; ) {
+        const { count, unreadableAt } = await readLeniently(
+          source,
+          piece,
+          Math.min(piece.length, size - at),
+          at,
+        );
+        if (unreadableAt !== null) throw unreadable(from, unreadableAt);
+        if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
+        await writeFully(target, piece.subarray(0, count), at);
+        at += count;
+        onProgress?.(at);
+      }
       await target.sync();
     } finally {
       await target.close();
     }
     return size;
   });
-}
-
-/** Copies bytes of a file to the same place in another one. */
-export async function copyBytes(
-  { path, file }: { readonly path: string; readonly file: OpenFile },
-  target: OpenFile,
-  { from, to }: { readonly from: number; readonly to: number },
-  onProgress?: (bytesDone: number) => void,
-): Promise<void> {
-  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(to - from, 1)));
-  for (let at = from; at < to; ) {
-    const { count, unreadableAt } = await readLeniently(file, piece, Math.min(piece.length, to - at), at);
-    if (unreadableAt !== null) throw unreadable(path, unreadableAt);
-    if (count === 0) throw new OperationError('unsound', `${path} became shorter while it was copied.`);
-    await writeFully(target, piece.subarray(0, count), at);
-    at += count;
-    onProgress?.(at);
-  }
 }
 
 const unreadable = (file: string, offset: number): DataFolderError =>

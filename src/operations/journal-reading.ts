@@ -13,7 +13,6 @@ import { readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { type Boundary, type Frame, lastEventId, type RecordedFrame } from '../persistence/journal/frame.ts';
 import { frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { decodePayload, peekId } from '../persistence/journal/frame-payload.ts';
-import { type FramePlace, readFrames } from '../persistence/journal/frame-reader.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../persistence/journal/segment-end.ts';
 import {
@@ -95,27 +94,17 @@ export async function readFirstFrame(source: JournalSource, firstId: number): Pr
   return first;
 }
 
-/** The last whole frame of a segment, null for an empty one: all are verified, and only this one is decoded. */
+/** The last whole frame from a segment on, before any damage; null where there is none. */
 export async function readLastFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
-  const place = await lastPlace(source, firstId);
-  if (place === null) return null;
   let last: Frame | null = null;
-  await readFrames({ ...source, isKept: () => true }, [place], (frame) => {
+  const visit = ({ frame }: FoundFrame): boolean => {
     last = frame;
+    return true;
+  };
+  await readJournal(source, { afterId: firstId - 1, visit }).catch((error: unknown) => {
+    if (!(error instanceof DataFolderError)) throw error;
   });
   return last;
-}
-
-function lastPlace(source: JournalSource, firstId: number): Promise<FramePlace | null> {
-  return withSegment(source, firstId, async (segment) => {
-    if (segment.header === null) return null;
-    let place: FramePlace | null = null;
-    await scanFrames(segment, scanStartOf(segment.header), (raw) => {
-      place = { segment: firstId, offset: raw.offset, bytesEnd: frameEnd(raw) };
-      return true;
-    });
-    return place;
-  });
 }
 
 function startsLate({ folder }: JournalSource, afterId: number, firstId: number): DataFolderError {

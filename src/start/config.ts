@@ -130,36 +130,16 @@ function defaultHost(authType: Config['authType']): string {
 }
 
 /** 0 lets the operating system choose. */
-function port(env: Environment, name: string): number {
-  const value = text(env, name) ?? '4242';
-  const number = Number(value);
-  if (!/^[0-9]{1,5}$/.test(value) || number > 65_535) {
-    throw new ConfigError(`${name} must be a port number from 0 to 65535, not "${value}".`);
-  }
-  return number;
-}
+const port = (env: Environment, name: string): number => countOf(env, name, 4242, 65_535, 0);
 
 function shutdownTimeout(env: Environment): number {
-  const name = 'GRACEFUL_SHUTDOWN_TIMEOUT';
-  const value = text(env, name) ?? String(SHUTDOWN_TIMEOUT_MS.initial);
-  const number = Number(value);
-  if (!/^[0-9]{1,6}$/.test(value) || number > SHUTDOWN_TIMEOUT_MS.max) {
-    throw new ConfigError(
-      `${name} must be milliseconds from 0 to ${SHUTDOWN_TIMEOUT_MS.max}, not "${value}".`,
-    );
-  }
-  return number;
+  const { initial, max } = SHUTDOWN_TIMEOUT_MS;
+  return countOf(env, 'GRACEFUL_SHUTDOWN_TIMEOUT', initial, max, 0);
 }
 
 function retentionDays(env: Environment): number | null {
   const name = 'EVENT_RETENTION_DAYS';
-  const value = text(env, name);
-  if (value === undefined) return null;
-  const days = Number(value);
-  if (/^[0-9]{1,5}$/.test(value) && days >= 1 && days <= RETENTION_DAYS_MAX) return days;
-  throw new ConfigError(
-    `${name} must be a number of days from 1 to ${RETENTION_DAYS_MAX}, or absent to keep all events, not "${value}".`,
-  );
+  return text(env, name) === undefined ? null : countOf(env, name, 1, RETENTION_DAYS_MAX);
 }
 
 function historyCheck(env: Environment): number | null {
