@@ -4,7 +4,6 @@
  * several.
  */
 import { performance } from 'node:perf_hooks';
-import { DiskUsageReader } from './actors/disk-usage.ts';
 import type { StalenessCheck } from './actors/staleness-check.ts';
 import type { Store } from './actors/store.ts';
 import { NO_USAGE, type UsageView } from './actors/usage-view.ts';
@@ -162,7 +161,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
       configuredOrigins: config.frontendOrigins,
       limits: config.limits,
       tokenKey: config.tokenKey,
-      storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
+      storage: { fs: realFileSystem, folder: config.dataDir },
       transport,
       uptimeMs: () => process.uptime() * 1000,
       memoryUsage: process.memoryUsage,

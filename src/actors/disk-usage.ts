@@ -1,6 +1,6 @@
 /**
  * Disk usage for the instance statistics. It is read from the folder itself, so it is right whatever happened to
- * the folder. Sealed segment files never change, so each is read once.
+ * the folder.
  */
 import { join } from 'node:path';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
@@ -29,49 +29,30 @@ export interface StorageSource {
   readonly folder: string;
 }
 
-export class DiskUsageReader {
-  readonly #source: StorageSource;
-  /** By first event id, of segments that have a successor. */
-  readonly #sealedBytes = new Map<number, number>();
-
-  constructor(source: StorageSource) {
-    this.#source = source;
+export async function readDiskUsage({ fs, folder }: StorageSource): Promise<DiskUsage> {
+  const { journal, snapshots: snapshotFolder } = dataFolder(folder);
+  const segments = await listSegments({ fs, folder: journal });
+  const snapshots = await listSnapshots(fs, snapshotFolder);
+  const newest = snapshots.at(-1);
+  let journalBytes = 0;
+  for (const firstId of segments) {
+    const path = join(journal, segmentFileName(firstId));
+    journalBytes += (await unlessGone(fs, path, (file) => file.size())) ?? 0;
   }
+  return {
+    journalBytes,
+    journalSegments: segments.length,
+    snapshots: snapshots.length,
+    newestSnapshot: newest === undefined ? null : await readSnapshot(fs, newest.path),
+  };
+}
 
-  async read(): Promise<DiskUsage> {
-    const { fs, folder } = this.#source;
-    const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
-    const snapshots = await listSnapshots(fs, dataFolder(folder).snapshots);
-    const newest = snapshots.at(-1);
-    return {
-      journalBytes: await this.#segmentBytes(segments),
-      journalSegments: segments.length,
-      snapshots: snapshots.length,
-      newestSnapshot: newest === undefined ? null : await this.#readSnapshot(newest.path),
-    };
-  }
-
-  async #segmentBytes(firstIds: readonly number[]): Promise<number> {
-    const { fs, folder } = this.#source;
-    let sum = 0;
-    for (const [index, firstId] of firstIds.entries()) {
-      const path = join(dataFolder(folder).journal, segmentFileName(firstId));
-      const bytes = this.#sealedBytes.get(firstId) ?? (await unlessGone(fs, path, (file) => file.size()));
-      if (bytes === null) continue;
-      if (index < firstIds.length - 1) this.#sealedBytes.set(firstId, bytes);
-      sum += bytes;
-    }
-    return sum;
-  }
-
-  /** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
-  async #readSnapshot(path: string): Promise<DiskUsage['newestSnapshot']> {
-    const { fs } = this.#source;
-    return unlessGone(fs, path, async (file) => {
-      const header = await readSnapshotHeader(fs, path);
-      return header === null ? null : { id: header.id, at: header.at, bytes: await file.size() };
-    });
-  }
+/** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
+function readSnapshot(fs: FileSystem, path: string): Promise<DiskUsage['newestSnapshot']> {
+  return unlessGone(fs, path, async (file) => {
+    const header = await readSnapshotHeader(fs, path);
+    return header === null ? null : { id: header.id, at: header.at, bytes: await file.size() };
+  });
 }
 
 /** Null when the file no longer exists: retention may remove files that were just listed. */

@@ -62,23 +62,21 @@ export class LogReads {
 
   /** Both also refuse with a 404, as `FlagHistory` does. */
   flagsAt(query: PastFlagsQuery, requester: Requester): Promise<PastFlags | Refusal> {
-    const { signal, charge } = requester;
-    assert(this.#has(query.durableId), 'each event that may be shown is in the log');
-    return this.#read(
-      this.#reads,
-      () => this.#options.history.flagsAt({ ...query, signal, charge }),
-      requester,
-    );
+    return this.#past(query, requester, (whole) => this.#options.history.flagsAt(whole));
   }
 
   flagAt(query: PastFlagQuery, requester: Requester): Promise<PastFlag | Refusal> {
+    return this.#past(query, requester, (whole) => this.#options.history.flagAt(whole));
+  }
+
+  #past<Query extends PastFlagQuery | PastFlagsQuery, T>(
+    query: Query,
+    requester: Requester,
+    read: (query: Query) => Promise<T>,
+  ): Promise<T | Refusal> {
     const { signal, charge } = requester;
     assert(this.#has(query.durableId), 'each event that may be shown is in the log');
-    return this.#read(
-      this.#reads,
-      () => this.#options.history.flagAt({ ...query, signal, charge }),
-      requester,
-    );
+    return this.#read(this.#reads, () => read({ ...query, signal, charge }), requester);
   }
 
   /** A server that started from a snapshot alone has a log without events. */

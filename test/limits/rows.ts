@@ -421,7 +421,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('values in a body', number(VALUES_MAX), '400'),
       row('items in a list, or fields in an object', number(LIST_LENGTH_MAX), '400'),
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
-      row('a patched document, with what is put into it', bytes(PATCH_SIZE_MAX), '400'),
+      row('all that a patch puts into a document', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
       row('flags times tags to add and remove, in a request', number(TAG_CHANGES_MAX), '409'),
       row(

@@ -81,9 +81,15 @@ const MAPS = {
   invitations: KINDS.invitations.idOf,
 } as const;
 
-type MapName = keyof typeof MAPS;
-const MAP_NAMES = Object.keys(MAPS) as readonly MapName[];
-const isMapName = (text: string): text is MapName => Object.hasOwn(MAPS, text);
+/** Those about flags, which come after them. */
+const MAPS_ABOUT_FLAGS = {
+  potentiallyStale: ({ flag }: StalenessNote) => flag,
+  completions: ({ flag }: Completion) => flag,
+} as const;
+
+const ALL_MAPS = { ...MAPS, ...MAPS_ABOUT_FLAGS };
+type MapName = keyof typeof ALL_MAPS;
+const isMapName = (text: string): text is MapName => Object.hasOwn(ALL_MAPS, text);
 
 /** The sections of a snapshot: the state, and the lineage of the events that led to it. */
 export function snapshotSections(world: World): SnapshotSection[] {
@@ -93,11 +99,13 @@ export function snapshotSections(world: World): SnapshotSection[] {
 /** The state alone, without what tells histories apart that come to the same state. */
 export function stateSections({ directory, projects }: World): SnapshotSection[] {
   const all = [...projects.values()];
+  const sectionsOf = (maps: object) =>
+    (Object.keys(maps) as MapName[]).map((name) => ({ name, records: valuesOf(directory[name]) }));
   const chunks = all.flatMap((project) => project.flags.chunks);
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
-    ...MAP_NAMES.map((name) => ({ name, records: valuesOf(directory[name]) })),
+    ...sectionsOf(MAPS),
     {
       name: 'projects',
       records: all.map(
@@ -112,8 +120,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
       ),
     },
     { name: 'flags', records: flagRecords(chunks), batches: flagBatches(chunks) },
-    { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
-    { name: 'completions', records: [...directory.completions.values()] },
+    ...sectionsOf(MAPS_ABOUT_FLAGS),
     { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
@@ -134,8 +141,10 @@ export function loadSnapshotRecord(draft: Draft, section: string, record: unknow
   const directory = directoryIn(draft);
   if (isMapName(section)) {
     const records = directory as unknown as Record<MapName, PersistentMap<string | number, unknown>>;
-    const keyOf = MAPS[section] as (one: unknown) => string | number;
+    const keyOf = ALL_MAPS[section] as (one: unknown) => string | number;
     const key = keyOf(record);
+    const isThere = !Object.hasOwn(MAPS_ABOUT_FLAGS, section) || draft.flagProjects.has(String(key));
+    assert(isThere, 'only a flag that exists is noted or completed');
     assert(!records[section].has(key), 'a record is in a snapshot once');
     return putRecord(draft, records, section, [key, record]);
   }
@@ -166,16 +175,6 @@ export function loadSnapshotRecord(draft: Draft, section: string, record: unknow
       const { flag } = record as FlagSnapshotRecord;
       shareInFlag(flag);
       return loadFlag(draft, record as FlagSnapshotRecord);
-    }
-    case 'potentiallyStale': {
-      const note = record as StalenessNote;
-      assert(draft.flagProjects.has(note.flag), 'only a flag that exists is noted');
-      return putRecord(draft, directory, 'potentiallyStale', [note.flag, note]);
-    }
-    case 'completions': {
-      const completion = record as Completion;
-      assert(draft.flagProjects.has(completion.flag), 'only a flag that exists is completed');
-      return putRecord(draft, directory, 'completions', [completion.flag, completion]);
     }
     default:
       throw new Error(`the snapshot has a section "${section}", which this version does not know`);

@@ -71,7 +71,7 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   const { flag } = located.record;
   const { operations } = command;
   const before = strategyData(flag, located.strategy);
-  const patched = applyPatch(before as unknown as JsonValue, operations, located.record.jsonBytesMax);
+  const patched = applyPatch(before as unknown as JsonValue, operations);
   if (!patched.ok) return patchRefusal(patched);
   const parsed = parseStrategyFields(patched.document, patched.written, located.strategy);
   if (!parsed.ok) {

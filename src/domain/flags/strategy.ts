@@ -66,18 +66,12 @@ export const StrategyInputSchema = titled('Strategy input', {
   ),
 });
 
-const INPUT_FIELDS = Object.keys(StrategyInputSchema.entries) as readonly (keyof StrategyInput)[];
+/** One schema for each field, so that messages name it. Fields do not depend on each other. */
+const FIELD_SCHEMAS = Object.entries<v.GenericSchema>(StrategyInputSchema.entries).map(
+  ([field, schema]) => [field, v.object({ [field]: schema })] as const,
+);
 
-/**
- * Schemas for subsets of the eight fields. The key has one bit for each field. A schema is made when it is first
- * needed.
- */
-const partSchemas = new Map<number, v.GenericSchema<unknown, Partial<StrategyInput>>>();
-
-/**
- * Checks the fields in `fields`, or all of them when it is null; the other fields are taken from `known`, which was
- * checked before. Fields do not depend on each other, so the result is that of the whole schema at a lower cost.
- */
+/** Checks the fields in `fields`, or all of them when it is null; the others are taken from `known`, which was checked before. */
 export function parseStrategyFields(
   value: unknown,
   fields: ReadonlySet<string> | null,
@@ -85,23 +79,14 @@ export function parseStrategyFields(
 ):
   | { readonly ok: true; readonly value: StrategyInput }
   | { readonly ok: false; readonly issue: Issue | undefined } {
-  const parsed = parseInBudget(partSchema(fields), value);
-  if (parsed.issues !== undefined) return { ok: false, issue: issuesOf(parsed.issues)[0] };
-  return { ok: true, value: Object.assign({ ...(known as unknown as StrategyInput) }, parsed.value) };
-}
-
-function partSchema(fields: ReadonlySet<string> | null): v.GenericSchema<unknown, Partial<StrategyInput>> {
-  let key = 0;
-  for (let at = 0; at < INPUT_FIELDS.length; at += 1) {
-    if (fields === null || fields.has(INPUT_FIELDS[at]!)) key |= 1 << at;
+  const parsed = { ...known };
+  for (const [field, schema] of FIELD_SCHEMAS) {
+    if (fields !== null && !fields.has(field)) continue;
+    const { issues, value: output } = parseInBudget(schema, value);
+    if (issues !== undefined) return { ok: false, issue: issuesOf(issues)[0] };
+    Object.assign(parsed, output);
   }
-  let schema = partSchemas.get(key);
-  if (schema === undefined) {
-    const entries = Object.entries(StrategyInputSchema.entries).filter((_, at) => (key & (1 << at)) !== 0);
-    schema = v.object(Object.fromEntries(entries)) as v.GenericSchema<unknown, Partial<StrategyInput>>;
-    partSchemas.set(key, schema);
-  }
-  return schema;
+  return { ok: true, value: parsed as unknown as StrategyInput };
 }
 
 export type StrategyInput = v.InferOutput<typeof StrategyInputSchema>;

@@ -22,7 +22,6 @@ import {
   type JsonMeasure,
   type JsonValue,
   jsonEqual,
-  jsonSize,
   type StorableIssue,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
@@ -33,9 +32,8 @@ import { list } from './schema.ts';
 export const PATCH_OPERATIONS_MAX = 1000;
 
 /**
- * Size of the document plus everything that the operations put into it, even if it is removed again. Protects memory,
- * which forty copies of the root would fill, and time, since each copy costs its size. Twice the largest body, so
- * that a patch can replace the largest document that could have been sent.
+ * Size of everything that the operations put into the document, even if it is removed again. Protects memory, which forty copies of
+ * the root would fill, and time, since each copy costs its size. Twice the largest body.
  */
 export const PATCH_SIZE_MAX = 2 * 1024 * 1024;
 
@@ -80,16 +78,12 @@ export type PatchOutcome =
 /**
  * Changes neither `document` nor `operations`. The result shares no objects with the operations. It shares with the
  * document the fields in which no operation writes, because copying a whole strategy in order to change its rollout
- * costs more than the change. `sizeMax`: no less than the size of the document, where that is known.
+ * costs more than the change.
  */
-export function applyPatch(
-  document: JsonValue,
-  operations: readonly PatchOperation[],
-  sizeMax = Number.POSITIVE_INFINITY,
-): PatchOutcome {
+export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
   const steps = operations.map(stepOf);
   const written = isJsonObject(document) ? writtenFields(steps) : null;
-  const patch = new Patching(document, workingCopy(document, written), sizeMax);
+  const patch = new Patching(workingCopy(document, written));
   for (let index = 0; index < steps.length; index += 1) {
     const step = steps[index]!;
     const issue = patch.apply(step);
@@ -139,16 +133,10 @@ const sizedOf = (value: JsonValue): Sized => ({ value, measure: inspectJson(valu
 /** The copy that the operations change. After a fault it may be half changed, and is discarded. */
 class Patching {
   document: JsonValue;
-  readonly #original: JsonValue;
-  /** No less than the size of the original; exact once it made a difference. */
-  #sizeMax: number;
-  #isExact = false;
   #addedSize = 0;
 
-  constructor(original: JsonValue, copy: JsonValue, sizeMax: number) {
+  constructor(copy: JsonValue) {
     this.document = copy;
-    this.#original = original;
-    this.#sizeMax = sizeMax;
   }
 
   apply({ operation, path, from }: Step): OperationIssue | null {
@@ -221,14 +209,6 @@ class Patching {
     return this.#remove(from) ?? this.#add(path, sizedOf(value));
   }
 
-  #isTooLarge(): boolean {
-    if (this.#sizeMax + this.#addedSize <= PATCH_SIZE_MAX) return false;
-    if (this.#isExact) return true;
-    this.#sizeMax = jsonSize(this.#original);
-    this.#isExact = true;
-    return this.#isTooLarge();
-  }
-
   /** The place has been checked. The limits are checked before the copy is made. */
   #insert(op: 'add' | 'replace', path: Tokens, { value, measure }: Sized): OperationIssue | null {
     const { depth, size } = measure;
@@ -236,8 +216,8 @@ class Patching {
       return invalid(`the result would be nested more than ${JSON_DEPTH_MAX} levels deep`);
     }
     this.#addedSize += size;
-    if (this.#isTooLarge()) {
-      return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
+    if (this.#addedSize > PATCH_SIZE_MAX) {
+      return invalid(`all that is put into the document would exceed ${PATCH_SIZE_MAX} bytes`);
     }
     const change = { op, path: pointerOf(path), value: cloneJson(value) };
     this.document = jsonPatch.applyOperation(this.document, change).newDocument;
