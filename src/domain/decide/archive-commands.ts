@@ -7,30 +7,19 @@
 import type { Flag } from '../flags/flag.ts';
 import { stalenessOf } from '../flags/lifetime.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, type DomainEvent } from '../state/events.ts';
+import { aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
-import { refuseArchived } from './guards.ts';
+import { type NamesFlag, type NamesFlags, refuseArchived } from './guards.ts';
 import { switched } from './switch-commands.ts';
 
-interface ArchiveFlag {
-  readonly project: string;
-  readonly flag: string;
-}
-
 /** Archiving an archived flag changes nothing (docs/specification/flags.md#archiving). */
-export function archiveFlag(world: World, { project, flag }: ArchiveFlag): Decision {
+export function archiveFlag(world: World, { project, flag }: NamesFlag): Decision {
   const located = locateFlag(world, project, flag);
   return located.refused ? located : archiveEvents([located.record.flag]);
-}
-
-interface NamesFlags {
-  readonly project: string;
-  /** A name that occurs twice counts once. */
-  readonly flags: readonly string[];
 }
 
 /** Flags of one request times the environments that they are set in: to revive as many takes some 10 ms of the event loop. */
@@ -68,7 +57,7 @@ function archiveEvents(flags: readonly Flag[]): Decision {
     if (next === 'refused') return hasChildren(flag, staying);
     if (!next.changed) continue;
     if (flag.dependencies.length > 0) events.push(dependenciesRemoved(flag));
-    events.push({ type: 'feature-archived', ...aboutFlag(flag), data: null, preData: null });
+    events.push(newEvent('feature-archived', aboutFlag(flag)));
   }
   return events;
 }
@@ -82,7 +71,7 @@ function hasChildren(flag: Flag, staying: readonly string[]): Refusal {
 
 export function dependenciesRemoved(flag: Flag): DomainEvent {
   const preData = { dependencies: flag.dependencies };
-  return { type: 'feature-dependencies-removed', ...aboutFlag(flag), data: null, preData };
+  return newEvent('feature-dependencies-removed', aboutFlag(flag), { preData });
 }
 
 /**
@@ -96,7 +85,7 @@ export function reviveFlags(world: World, command: NamesFlags): Decision {
   for (const { record } of located) {
     const next = transition(record.flag, 'REVIVE', record.flag.children.length);
     if (next === 'refused' || !next.changed) continue;
-    events.push({ type: 'feature-revived', ...aboutFlag(record.flag), data: null, preData: null });
+    events.push(newEvent('feature-revived', aboutFlag(record.flag)));
     for (const { name, enabled } of record.flag.environments) {
       if (enabled) events.push(switched(record.flag, name, false));
     }
@@ -121,7 +110,7 @@ export function deleteFlags(world: World, command: NamesFlags): Decision {
 
 export function flagDeleted(world: World, located: Omit<LocatedFlag, 'refused'>): DomainEvent {
   const preData = dataOf(world, located);
-  return { type: 'feature-deleted', ...aboutFlag(preData), data: null, preData };
+  return newEvent('feature-deleted', aboutFlag(preData), { preData });
 }
 
 interface MarkFlagsStale extends NamesFlags {
@@ -156,7 +145,7 @@ export function notePotentiallyStale(
   return [...new Set(flags)].flatMap((name) => {
     const flag = state.flags.get(name)?.flag;
     if (flag === undefined || !needsStalenessNote(world, flag, nowMs)) return [];
-    return [{ type: 'feature-potentially-stale-on', ...aboutFlag(flag), data: null, preData: null } as const];
+    return [newEvent('feature-potentially-stale-on', aboutFlag(flag))];
   });
 }
 

@@ -10,12 +10,10 @@ import { invalid, invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { desiredEvents, isEnabledAfter } from './desired-events.ts';
 import { unlessArchived } from './guards.ts';
+import type { NamesFlagEnvironment } from './switch-commands.ts';
 
-export interface CopyStrategies {
-  readonly project: string;
-  readonly flag: string;
-  /** The environment that gets the strategies. */
-  readonly environment: string;
+/** The environment is that which gets the strategies. */
+export interface CopyStrategies extends NamesFlagEnvironment {
   /** The environment that has them. */
   readonly from: string;
   /** Whether nothing is recorded; see `plannedCopy`. */

@@ -100,7 +100,6 @@ export function locateDependency(
   return { ...located, dependency };
 }
 
-/** `before`: the dependency on the same parent until now. */
 /** A new dependency, or another one on the same parent. */
 export function dependencySet(flag: Pick<Flag, 'name' | 'project'>, data: Dependency): DomainEvent {
   return { type: 'feature-dependency-added', ...aboutFlag(flag), data, preData: null };

@@ -8,20 +8,20 @@ import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentsOf, type FlagEnvironment, flagDataOf } from '../flags/flag.ts';
 import type { Link } from '../flags/link.ts';
 import { type FlagMetadata, INITIAL_METADATA, withMetadata } from '../flags/metadata.ts';
-import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
+import { hasEnabledStrategy, type Strategy, strategyData } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
 import type { ManagedKindName } from '../kinds/kinds.ts';
 import type { DecideContext, Decision } from '../state/decision.ts';
 import { findNamed } from '../state/directory-records.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
+import { aboutFlagEnvironment, type DomainEvent, newEvent } from '../state/events.ts';
 import { locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import { dependencyRemoved, dependencySet } from './dependency-commands.ts';
-import { metadataEvents } from './flag-commands.ts';
+import { flagCreated, metadataEvents } from './flag-commands.ts';
 import { type CreateRecord, createRecord } from './kind-commands.ts';
-import { strategyAdded, strategyData, strategyRemoved } from './strategy-commands.ts';
+import { strategyAdded, strategyRemoved } from './strategy-commands.ts';
 import { switched } from './switch-commands.ts';
 import { tagged, untagged } from './tag-commands.ts';
 
@@ -91,7 +91,7 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
       return createRecord(world, createdBy(step.item), making);
     case 'create-flag':
       assert(making !== null, 'nothing is made without an author');
-      return [flagCreated(step, making)];
+      return [flagMade(step, making)];
     case 'set-metadata': {
       const located = locateFlag(world, step.project, step.name);
       return located.refused ? located : metadataEvents(world, located, step.metadata);
@@ -113,18 +113,14 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
 
 const createdBy = ({ kind, value: fields }: Here['item']) => ({ kind, fields }) as CreateRecord;
 
-function flagCreated(
-  { name, project, metadata }: StepOf<'create-flag'>,
-  { now, actor }: Making,
-): DomainEvent {
+function flagMade({ name, project, metadata }: StepOf<'create-flag'>, { now, actor }: Making): DomainEvent {
   const data = flagDataOf({
     identity: { name, project, createdAt: now },
     metadata: withMetadata(INITIAL_METADATA, metadata),
     variants: [],
     archived: false,
   });
-  const hidden = { createdBy: actor.userId };
-  return { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden };
+  return flagCreated(data, { createdBy: actor.userId });
 }
 
 /** The strategies come before the switch, so that no flag is ever on without strategies. */
@@ -134,9 +130,9 @@ function environmentEvents(step: StepOf<'set-environment'>): DomainEvent[] {
   const next = nextSwitch(before.enabled, after.enabled ? 'ON' : 'OFF', after.strategies.length);
   if (next !== 'refused' && next.changed) events.push(switched(step, environment, next.enabled));
   if (step.changes.includes('variants')) {
-    const [data, preData] = [{ variants: after.variants }, { variants: before.variants }];
+    const change = { data: { variants: after.variants }, preData: { variants: before.variants } };
     const about = aboutFlagEnvironment(step, environment);
-    events.push({ type: 'feature-environment-variants-updated', ...about, data, preData });
+    events.push(newEvent('feature-environment-variants-updated', about, change));
   }
   return events;
 }
@@ -180,13 +176,8 @@ function isOrderKept(kept: ReadonlyMap<string, Strategy>, target: readonly Strat
 }
 
 function strategyUpdated(step: StepOf<'set-environment'>, before: Strategy, after: Strategy): DomainEvent {
-  const [data, preData] = [strategyData(step, after), strategyData(step, before)];
-  return {
-    type: 'feature-strategy-update',
-    ...aboutFlagEnvironment(step, step.environment),
-    data,
-    preData,
-  };
+  const change = { data: strategyData(step, after), preData: strategyData(step, before) };
+  return newEvent('feature-strategy-update', aboutFlagEnvironment(step, step.environment), change);
 }
 
 /** For strategies that differ only in their position. */
@@ -198,14 +189,10 @@ function orderChange(step: StepOf<'set-environment'>, wanted: ReadonlyMap<string
   });
   if (moved.length === 0) return [];
   const position = ({ id, sortOrder }: Strategy) => ({ id, sortOrder });
-  return [
-    {
-      type: 'strategy-order-changed',
-      ...aboutFlagEnvironment(step, step.environment),
-      data: { strategies: moved.map(({ after }) => position(after)) },
-      preData: { strategies: moved.map(({ before }) => position(before)) },
-    },
-  ];
+  const data = { strategies: moved.map(({ after }) => position(after)) };
+  const preData = { strategies: moved.map(({ before }) => position(before)) };
+  const about = aboutFlagEnvironment(step, step.environment);
+  return [newEvent('strategy-order-changed', about, { data, preData })];
 }
 
 const isSameApartFromOrder = (a: Strategy, b: Strategy): boolean =>

@@ -5,7 +5,7 @@ import { withFields } from '../kinds/kind.ts';
 import { environmentForgotten } from '../people/role-commands.ts';
 import { tokensOfEnvironmentDeleted } from '../people/token-commands.ts';
 import type { Decision } from '../state/decision.ts';
-import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
+import { type DomainEvent, inProjectEnvironment, newEvent, ofEnvironment } from '../state/events.ts';
 import { locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { Environment, World } from '../state/world.ts';
@@ -44,7 +44,7 @@ export function createEnvironment(world: World, { name, fields }: CreateEnvironm
     protected: false,
     sortOrder: fields.sortOrder ?? last + 1,
   };
-  return [{ type: 'environment-created', ...ofEnvironment(name), data, preData: null }];
+  return [newEvent('environment-created', ofEnvironment(name), { data })];
 }
 
 interface UpdateEnvironment {
@@ -74,9 +74,8 @@ export function orderEnvironments(world: World, { order }: OrderEnvironments): D
 
 function updateEvents(preData: Environment, fields: EnvironmentFields): readonly DomainEvent[] {
   const data = withFields(preData, fields);
-  return jsonEqual(data, preData)
-    ? []
-    : [{ type: 'environment-updated', ...ofEnvironment(data.name), data, preData }];
+  if (jsonEqual(data, preData)) return [];
+  return [newEvent('environment-updated', ofEnvironment(data.name), { data, preData })];
 }
 
 /**
@@ -86,28 +85,21 @@ function updateEvents(preData: Environment, fields: EnvironmentFields): readonly
 export function deleteEnvironment(world: World, { name }: { readonly name: string }): Decision {
   const environment = locateEnvironment(world, name);
   if (isRefusal(environment)) return environment;
-  const refusal = refuseProtected(environment) ?? refuseInUse(world, name);
+  if (environment.protected)
+    return invalidOperation(`The environment "${name}" is protected and cannot be deleted.`);
+  const refusal = refuseInUse(world, name);
   if (refusal !== null) return refusal;
   const forgotten = environmentForgotten(world, name);
   if (isRefusal(forgotten)) return forgotten;
-  const removed: DomainEvent[] = [];
-  for (const { settings } of world.projects.values()) {
-    if (!settings.environments.includes(name)) continue;
-    const about = inProjectEnvironment(settings.id, name);
-    removed.push({ type: 'project-environment-removed', ...about, data: null, preData: null });
-  }
+  const owners = [...world.projects.values()].filter(({ settings }) => settings.environments.includes(name));
   return [
-    ...removed,
+    ...owners.map(({ settings }) =>
+      newEvent('project-environment-removed', inProjectEnvironment(settings.id, name)),
+    ),
     ...tokensOfEnvironmentDeleted(world, name),
     ...forgotten,
-    { type: 'environment-deleted', ...ofEnvironment(name), data: null, preData: environment },
+    newEvent('environment-deleted', ofEnvironment(name), { preData: environment }),
   ];
-}
-
-function refuseProtected({ name, protected: isProtected }: Environment): Refusal | null {
-  return isProtected
-    ? invalidOperation(`The environment "${name}" is protected and cannot be deleted.`)
-    : null;
 }
 
 function refuseInUse(world: World, name: string): Refusal | null {

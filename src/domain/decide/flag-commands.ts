@@ -14,24 +14,21 @@ import { linksFrom } from '../flags/project-rules.ts';
 import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
+import { aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
 import type { FlagRecord } from '../state/flag-record.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import {
+  type NamesFlag,
   patchedValueRefusal,
   patchRefusal,
   refuseArchived,
   refuseTakenName,
   unlessArchived,
 } from './guards.ts';
+import { strategyAdded } from './strategy-commands.ts';
 import { differentTags, tagged } from './tag-commands.ts';
-
-interface NamesFlag {
-  readonly project: string;
-  readonly flag: string;
-}
 
 interface CreateFlag {
   readonly project: string;
@@ -52,7 +49,7 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
     archived: false,
   });
   return [
-    { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: createdIn(context) },
+    flagCreated(data, createdIn(context)),
     ...differentTags(command.tags ?? []).map((tag) => tagged(data, tag)),
   ];
 }
@@ -168,13 +165,7 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
     .filter((flagEnvironment) => flagEnvironment.variants.length > 0)
     .map(({ name, variants }) => ({ name, variants }));
   return [
-    {
-      type: 'feature-created',
-      ...aboutFlag(data),
-      data,
-      preData: null,
-      hidden: { environments, ...createdIn(context) },
-    },
+    flagCreated(data, { environments, ...createdIn(context) }),
     ...clonedStrategies(source, command, context),
   ];
 }
@@ -187,6 +178,17 @@ const withTemplates = <T extends { readonly links: readonly Link[] }>(
   { newId }: DecideContext,
 ): T => ({ ...metadata, links: linksFrom(settings, { project: settings.id, name }, newId) });
 
+export const flagCreated = (
+  data: FlagData,
+  hidden: Extract<DomainEvent, { readonly type: 'feature-created' }>['hidden'],
+): DomainEvent => ({
+  type: 'feature-created',
+  ...aboutFlag(data),
+  data,
+  preData: null,
+  hidden: hidden ?? {},
+});
+
 const createdIn = ({ actor }: DecideContext) => ({ createdBy: actor.userId });
 
 function clonedStrategies(source: Flag, command: CloneFlag, context: DecideContext): DomainEvent[] {
@@ -195,12 +197,7 @@ function clonedStrategies(source: Flag, command: CloneFlag, context: DecideConte
     flagEnvironment.strategies.map((strategy): DomainEvent => {
       const ownGroup = command.replaceGroupId && strategy.parameters?.['groupId'] === source.name;
       const parameters = ownGroup ? { ...strategy.parameters, groupId: command.name } : strategy.parameters;
-      return {
-        type: 'feature-strategy-add',
-        ...aboutFlagEnvironment(clone, flagEnvironment.name),
-        data: { ...strategy, parameters, id: context.newId(), featureName: command.name },
-        preData: null,
-      };
+      return strategyAdded(clone, flagEnvironment.name, { ...strategy, parameters, id: context.newId() });
     }),
   );
 }
@@ -210,13 +207,12 @@ export function metadataEvents(world: World, located: LocatedFlag, metadata: Met
   const preData = dataOf(world, located);
   const data = withMetadata(preData, metadata);
   if (sameMetadata(data, preData)) return UNCHANGED;
-  const updated: DomainEvent = { type: 'feature-metadata-updated', ...aboutFlag(data), data, preData };
+  const updated = newEvent('feature-metadata-updated', aboutFlag(data), { data, preData });
   return data.stale === preData.stale ? [updated] : [updated, staleEvent(located.record.flag, data.stale)];
 }
 
 export function staleEvent(flag: Flag, stale: boolean): DomainEvent {
-  const type = stale ? 'feature-stale-on' : 'feature-stale-off';
-  return { type, ...aboutFlag(flag), data: null, preData: null };
+  return newEvent(stale ? 'feature-stale-on' : 'feature-stale-off', aboutFlag(flag));
 }
 
 /** The flag as events and responses show it. */
@@ -244,12 +240,12 @@ export function completeFlag(world: World, { project, flag: name, completion }: 
   const { status, statusValue } = completion;
   const known = world.directory.completions.get(name);
   if (known !== undefined && known.status === status && known.statusValue === statusValue) return UNCHANGED;
-  return [{ type: 'feature-completed', ...aboutFlag(located.record.flag), data: completion, preData: null }];
+  return [newEvent('feature-completed', aboutFlag(located.record.flag), { data: completion })];
 }
 
 export function uncompleteFlag(world: World, { project, flag: name }: NamesFlag): Decision {
   const located = unlessArchived(locateFlag(world, project, name));
   if (located.refused) return located;
   if (!world.directory.completions.has(name)) return UNCHANGED;
-  return [{ type: 'feature-uncompleted', ...aboutFlag(located.record.flag), data: null, preData: null }];
+  return [newEvent('feature-uncompleted', aboutFlag(located.record.flag))];
 }

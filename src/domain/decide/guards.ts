@@ -1,9 +1,20 @@
-/** Checks that several decisions share. */
+/** Checks that several decisions share, and the names of what they are about. */
 import type { Flag } from '../flags/flag.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { LocatedFlag } from '../state/locate.ts';
 import { invalidOperation, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
+
+export interface NamesFlag {
+  readonly project: string;
+  readonly flag: string;
+}
+
+export interface NamesFlags {
+  readonly project: string;
+  /** A name that occurs twice counts once. */
+  readonly flags: readonly string[];
+}
 
 /**
  * Every write to an archived flag is refused, except archiving, reviving and deleting

@@ -6,11 +6,9 @@ import { aboutFlag } from '../state/events.ts';
 import { locateFlag, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import { unlessArchived } from './guards.ts';
+import { type NamesFlag, unlessArchived } from './guards.ts';
 
-export interface MoveFlag {
-  readonly project: string;
-  readonly flag: string;
+export interface MoveFlag extends NamesFlag {
   readonly newProject: string;
 }
 

@@ -1,7 +1,7 @@
 /** Decisions on what somebody prefers: favorites of users, and settings of the service, maintenance among them. */
 import { jsonEqual } from '../json/json.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
+import { ABOUT_NOTHING, aboutFlag, inProject, newEvent } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
 import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';
@@ -40,12 +40,10 @@ export function markFavorite(world: World, command: MarkFavorite): Decision {
     );
   }
   const data = { userId };
-  if (flag === null) {
-    const type = isMarked ? 'project-favorited' : 'project-unfavorited';
-    return [{ type, ...inProject(project), data, preData: null }];
-  }
-  const type = isMarked ? 'feature-favorited' : 'feature-unfavorited';
-  return [{ type, ...aboutFlag({ name: flag, project }), data, preData: null }];
+  if (flag === null)
+    return [newEvent(isMarked ? 'project-favorited' : 'project-unfavorited', inProject(project), { data })];
+  const about = aboutFlag({ name: flag, project });
+  return [newEvent(isMarked ? 'feature-favorited' : 'feature-unfavorited', about, { data })];
 }
 
 interface SetFrontendOrigins {
@@ -63,8 +61,8 @@ export function setMaintenance(world: World, { enabled }: { readonly enabled: bo
 
 function changeSetting({ directory }: World, data: Setting): Decision {
   const preData = directory.settings.get(data.id);
-  if (preData === undefined) return [{ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }];
+  if (preData === undefined) return [newEvent('setting-created', ABOUT_NOTHING, { data })];
   return jsonEqual(data, preData)
     ? UNCHANGED
-    : [{ type: 'setting-updated', ...ABOUT_NOTHING, data, preData }];
+    : [newEvent('setting-updated', ABOUT_NOTHING, { data, preData })];
 }

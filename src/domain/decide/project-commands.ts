@@ -9,7 +9,7 @@ import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
 import { tokensOfProjectChanged } from '../people/token-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
+import { inProject, inProjectEnvironment, newEvent } from '../state/events.ts';
 import {
   locateEnvironment,
   locateProject,
@@ -69,11 +69,11 @@ export function createProject(world: World, command: CreateProject, context: Dec
   };
   const refusal = refuseLarge(data, null);
   if (refusal !== null) return refusal;
-  const created: DomainEvent = { type: 'project-created', ...inProject(id), data, preData: null };
+  const created = newEvent('project-created', inProject(id), { data });
   const creator = world.directory.users.get(context.actor.userId);
   if (creator === undefined) return [created];
   const owner = membershipData(creator, knownRole(world, OWNER_ROLE_ID));
-  return [created, { type: 'project-user-added', ...inProject(id), data: owner, preData: null }];
+  return [created, newEvent('project-user-added', inProject(id), { data: owner })];
 }
 
 /** Environments in the order of the service, regardless of their order in the request. */
@@ -112,9 +112,8 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
   const data: ProjectSettings = { ...others, ...changed, ...rulesAfter(preData, fields) };
   if (jsonEqual(data, preData)) return UNCHANGED;
   const after = { ...data, updatedAt: context.now };
-  return (
-    refuseLarge(after, preData) ?? [{ type: 'project-updated', ...inProject(data.id), data: after, preData }]
-  );
+  const updated = newEvent('project-updated', inProject(data.id), { data: after, preData });
+  return refuseLarge(after, preData) ?? [updated];
 }
 
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */
@@ -162,8 +161,7 @@ export function addProjectEnvironment(world: World, command: NamesProjectEnviron
   if (environments.includes(environment.name)) {
     return nameExists(`The project "${id}" has the environment "${environment.name}" already.`);
   }
-  const about = inProjectEnvironment(id, environment.name);
-  return [{ type: 'project-environment-added', ...about, data: null, preData: null }];
+  return [newEvent('project-environment-added', inProjectEnvironment(id, environment.name))];
 }
 
 /** All flags of the project lose their configuration in it. That includes archived flags, which nobody evaluates. */
@@ -177,8 +175,7 @@ export function removeProjectEnvironment(world: World, command: NamesProjectEnvi
       `The project "${id}" has flags that are enabled in "${environment}": ${enabledCount}. Disable them before removing it.`,
     );
   }
-  const about = inProjectEnvironment(id, environment);
-  return [{ type: 'project-environment-removed', ...about, data: null, preData: null }];
+  return [newEvent('project-environment-removed', inProjectEnvironment(id, environment))];
 }
 
 /** The most bytes of a default strategy. Pages read those of all environments at once. */

@@ -9,13 +9,14 @@ import {
   parseStrategyFields,
   type Strategy,
   type StrategyInput,
+  strategyData,
   strategyIssue,
 } from '../flags/strategy.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, suggestRecord } from '../state/directory-records.ts';
-import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
+import { aboutFlagEnvironment, type DomainEvent, newEvent } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -137,36 +138,12 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
   const before = located.flagEnvironment.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));
   const after = before.map(({ id, sortOrder }) => ({ id, sortOrder: orders.get(id) ?? sortOrder }));
   if (jsonEqual(before, after)) return UNCHANGED;
-  return [
-    {
-      type: 'strategy-order-changed',
-      ...aboutFlagEnvironment(flag, command.environment),
-      data: { strategies: after },
-      preData: { strategies: before },
-    },
-  ];
+  const change = { data: { strategies: after }, preData: { strategies: before } };
+  return [newEvent('strategy-order-changed', aboutFlagEnvironment(flag, command.environment), change)];
 }
 
 function locateStrategyNamed(world: World, { project, flag, environment, strategyId }: NamesStrategy) {
   return locateStrategy(world, project, flag, environment, strategyId);
-}
-
-// The objects that every switch and patch makes are built field by field below: spreading an object takes as long as
-// everything else in these commands together.
-
-export function strategyData(flag: Pick<Flag, 'name'>, strategy: Strategy): StrategyData {
-  return {
-    id: strategy.id,
-    name: strategy.name,
-    title: strategy.title,
-    disabled: strategy.disabled,
-    constraints: strategy.constraints,
-    parameters: strategy.parameters,
-    variants: strategy.variants,
-    segments: strategy.segments,
-    sortOrder: strategy.sortOrder,
-    featureName: flag.name,
-  };
 }
 
 function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy): Decision {
@@ -189,21 +166,13 @@ function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy
 }
 
 export function strategyAdded(flag: NamesItsProject, environment: string, strategy: Strategy): DomainEvent {
-  return {
-    type: 'feature-strategy-add',
-    ...aboutFlagEnvironment(flag, environment),
-    data: strategyData(flag, strategy),
-    preData: null,
-  };
+  const about = aboutFlagEnvironment(flag, environment);
+  return newEvent('feature-strategy-add', about, { data: strategyData(flag, strategy) });
 }
 
 export function strategyRemoved(flag: NamesItsProject, environment: string, strategy: Strategy): DomainEvent {
-  return {
-    type: 'feature-strategy-remove',
-    ...aboutFlagEnvironment(flag, environment),
-    data: null,
-    preData: strategyData(flag, strategy),
-  };
+  const about = aboutFlagEnvironment(flag, environment);
+  return newEvent('feature-strategy-remove', about, { preData: strategyData(flag, strategy) });
 }
 
 // Refuses strategies that refer to a type or a segment that does not exist.

@@ -6,11 +6,9 @@ import type { DomainEvent } from '../state/events.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { unlessArchived } from './guards.ts';
+import { type NamesFlag, type NamesFlags, unlessArchived } from './guards.ts';
 
-export interface NamesFlagEnvironment {
-  readonly project: string;
-  readonly flag: string;
+export interface NamesFlagEnvironment extends NamesFlag {
   readonly environment: string;
 }
 
@@ -40,10 +38,7 @@ export function switchEnvironment(world: World, command: SwitchEnvironment): Dec
   return next.changed ? [switched(flag, command.environment, next.enabled)] : UNCHANGED;
 }
 
-interface SwitchFlags {
-  readonly project: string;
-  /** A name that occurs twice counts once. */
-  readonly flags: readonly string[];
+interface SwitchFlags extends NamesFlags {
   readonly environment: string;
   readonly enabled: boolean;
 }

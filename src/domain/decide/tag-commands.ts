@@ -5,15 +5,13 @@
 
 import type { Flag, Tag } from '../flags/flag.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, type DomainEvent } from '../state/events.ts';
+import { aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
 import { locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, notFound } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { refuseArchived, unlessArchived } from './guards.ts';
+import { type NamesFlag, type NamesFlags, refuseArchived, unlessArchived } from './guards.ts';
 
-interface NamesTag {
-  readonly project: string;
-  readonly flag: string;
+interface NamesTag extends NamesFlag {
   readonly tag: Tag;
 }
 
@@ -26,19 +24,11 @@ export function tagFlag(world: World, { project, flag: name, tag }: NamesTag): D
   return [tagged(flag, tag)];
 }
 
-export const tagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent => ({
-  type: 'feature-tagged',
-  ...aboutFlag(flag),
-  data: { type, value },
-  preData: null,
-});
+export const tagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent =>
+  newEvent('feature-tagged', aboutFlag(flag), { data: { type, value } });
 
-export const untagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent => ({
-  type: 'feature-untagged',
-  ...aboutFlag(flag),
-  data: null,
-  preData: { type, value },
-});
+export const untagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent =>
+  newEvent('feature-untagged', aboutFlag(flag), { preData: { type, value } });
 
 export function untagFlag(world: World, { project, flag: name, tag }: NamesTag): Decision {
   const located = locateFlag(world, project, name);
@@ -51,10 +41,7 @@ export function untagFlag(world: World, { project, flag: name, tag }: NamesTag):
 /** Flags times tags of one request: as many changes take some 10 ms of the event loop. */
 export const TAG_CHANGES_MAX = 1_000;
 
-interface ChangeTags {
-  readonly project: string;
-  /** A name that occurs twice counts once. */
-  readonly flags: readonly string[];
+interface ChangeTags extends NamesFlags {
   readonly added: readonly Tag[];
   readonly removed: readonly Tag[];
 }

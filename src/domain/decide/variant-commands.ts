@@ -4,15 +4,13 @@ import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
+import { aboutFlag, aboutFlagEnvironment, newEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { patchedValueRefusal, patchRefusal, unlessArchived } from './guards.ts';
+import { type NamesFlag, patchedValueRefusal, patchRefusal, unlessArchived } from './guards.ts';
 
-interface NamesVariants {
-  readonly project: string;
-  readonly flag: string;
+interface NamesVariants extends NamesFlag {
   /** Null for the variants of the flag in all environments of its project. */
   readonly environment: string | null;
 }
@@ -93,13 +91,6 @@ export function variantEvents(
     data: { variants },
     preData: { variants: currentVariants(world, located, environment) },
   };
-  return environment === null
-    ? [{ type: 'feature-variants-updated', ...aboutFlag(flag), ...change }]
-    : [
-        {
-          type: 'feature-environment-variants-updated',
-          ...aboutFlagEnvironment(flag, environment),
-          ...change,
-        },
-      ];
+  if (environment === null) return [newEvent('feature-variants-updated', aboutFlag(flag), change)];
+  return [newEvent('feature-environment-variants-updated', aboutFlagEnvironment(flag, environment), change)];
 }

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { ROLES, type Role } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
-import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
+import { createStrategy, defaultStrategyOf, strategyData } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
@@ -26,6 +26,7 @@ import {
   type DomainEvent,
   inProject,
   inProjectEnvironment,
+  newEvent,
   ofEnvironment,
   recordChange,
 } from '../state/events.ts';
@@ -124,16 +125,10 @@ export class ImportEvents {
 
   /** Events before those of the first flag. */
   begin(): readonly DomainEvent[] {
-    const environments = this.#frame.environments.map(
-      (data): DomainEvent => ({
-        type: 'environment-created',
-        ...ofEnvironment(data.name),
-        data,
-        preData: null,
-      }),
-    );
     return [
-      ...environments,
+      ...this.#frame.environments.map((data) =>
+        newEvent('environment-created', ofEnvironment(data.name), { data }),
+      ),
       ...DOCUMENT_KIND_NAMES.flatMap((name) => this.#created(name, this.#frame[name])),
       ...settingEvents(this.#frame),
     ];
@@ -213,21 +208,20 @@ export class ImportEvents {
   }: ProjectDocument): DomainEvent[] {
     const about = inProject(settings.id);
     return [
-      { type: 'project-created', ...about, data: settings, preData: null },
-      ...members.map(({ userId, role }): DomainEvent => {
+      newEvent('project-created', about, { data: settings }),
+      ...members.map(({ userId, role }) => {
         const { id: roleId, name: roleName } = this.#role(role);
         const data = { userId, roleId, roleName, email: this.#users.get(userId)?.email ?? null };
-        return { type: 'project-user-added', ...about, data, preData: null };
+        return newEvent('project-user-added', about, { data });
       }),
-      ...groups.map(({ groupId, role }): DomainEvent => {
+      ...groups.map(({ groupId, role }) => {
         const { id: roleId, name: roleName } = this.#role(role);
         const data = { groupId, groupName: this.#groupNames.get(groupId) ?? '', roleId, roleName };
-        return { type: 'project-group-added', ...about, data, preData: null };
+        return newEvent('project-group-added', about, { data });
       }),
-      ...defaultStrategies.map(({ environment, ...sent }): DomainEvent => {
-        const data = defaultStrategyOf(sent);
+      ...defaultStrategies.map(({ environment, ...sent }) => {
         const where = inProjectEnvironment(settings.id, environment);
-        return { type: 'default-strategy-updated', ...where, data, preData: null };
+        return newEvent('default-strategy-updated', where, { data: defaultStrategyOf(sent) });
       }),
     ];
   }
@@ -241,7 +235,7 @@ export class ImportEvents {
 }
 
 function settingEvents({ settings }: StateDocument): DomainEvent[] {
-  return settings.map((data) => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }));
+  return settings.map((data) => newEvent('setting-created', ABOUT_NOTHING, { data }));
 }
 
 function favoriteEvents(
@@ -251,14 +245,12 @@ function favoriteEvents(
   return favorites.flatMap(({ userId, projects, flags }) => {
     const data = { userId };
     return [
-      ...projects.map(
-        (id): DomainEvent => ({ type: 'project-favorited', ...inProject(id), data, preData: null }),
-      ),
-      ...flags.flatMap((name): DomainEvent[] => {
+      ...projects.map((id) => newEvent('project-favorited', inProject(id), { data })),
+      ...flags.flatMap((name) => {
         const project = flagProjects.get(name);
         // All are in the document, and not known where only the sizes of the events besides flags are asked for.
         if (project === undefined) return [];
-        return [{ type: 'feature-favorited', ...aboutFlag({ name, project }), data, preData: null }];
+        return [newEvent('feature-favorited', aboutFlag({ name, project }), { data })];
       }),
     ];
   });
@@ -286,7 +278,7 @@ function flagEvents(
       hidden: { environments, ...(flag.createdBy === undefined ? {} : { createdBy: flag.createdBy }) },
     },
     ...flag.environments.flatMap((flagEnvironment) => environmentEvents(data, flagEnvironment)),
-    ...flag.tags.map((tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null })),
+    ...flag.tags.map((tag) => newEvent('feature-tagged', about, { data: tag })),
     ...completionEvents(flag, about),
   ];
 }
@@ -302,18 +294,16 @@ function environmentEvents(
   { name, enabled, strategies }: FlagDocument['environments'][number],
 ): DomainEvent[] {
   const about = aboutFlagEnvironment(flag, name);
-  const added = strategies.map((sent): DomainEvent => {
-    const strategy = createStrategy(sent, sent.id, sent.sortOrder);
-    const data = { ...strategy, featureName: flag.name };
-    return { type: 'feature-strategy-add', ...about, data, preData: null };
+  const added = strategies.map((sent) => {
+    const data = strategyData(flag, createStrategy(sent, sent.id, sent.sortOrder));
+    return newEvent('feature-strategy-add', about, { data });
   });
-  if (!enabled) return added;
-  return [...added, { type: 'feature-environment-enabled', ...about, data: null, preData: null }];
+  return enabled ? [...added, newEvent('feature-environment-enabled', about)] : added;
 }
 
 function dependencyEvents({ name, dependencies }: FlagDocument, project: string): DomainEvent[] {
   const about = aboutFlag({ name, project });
-  return dependencies.map((data) => ({ type: 'feature-dependency-added', ...about, data, preData: null }));
+  return dependencies.map((data) => newEvent('feature-dependency-added', about, { data }));
 }
 
 function archiveEvents({ name, archivedAt }: FlagDocument, project: string): DomainEvent[] {

@@ -9,8 +9,8 @@
 import { type Draft as Drafted, produce, setAutoFreeze } from 'immer';
 import { type Dependency, environmentOf, type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
 import { endOfLife } from '../flags/lifetime.ts';
-import { bySortOrder, type Strategy } from '../flags/strategy.ts';
-import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
+import { bySortOrder, type Strategy, strategyOf } from '../flags/strategy.ts';
+import type { EventStamp, FlagEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
@@ -171,16 +171,6 @@ function withEnvironment(flag: Flag, environment: string, changes: Partial<FlagE
   const at = flag.environments.indexOf(before);
   const environments = at === -1 ? [...flag.environments, after] : flag.environments.with(at, after);
   return flagOf(flag, flag, environments);
-}
-
-/**
- * The strategy without its flag's name. It is copied field by field, so that a strategy has its fields in the same
- * order whether it is from a request or from the journal. Responses then do not change with a restart, and copies
- * are cheap.
- */
-function strategyOf(data: StrategyData): Strategy {
-  const { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder } = data;
-  return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
 }
 
 /** The effect of any other event on the flag that it names. */

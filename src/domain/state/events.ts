@@ -8,7 +8,7 @@
 import type { SignIn } from '../access/sessions.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
-import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
+import type { DefaultStrategy, StrategyData } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -54,9 +54,6 @@ interface OfEnvironment {
   readonly featureName: null;
   readonly environment: string;
 }
-
-/** The strategy as events and responses show it, with the name of its flag. */
-export type StrategyData = Strategy & { readonly featureName: string };
 
 /** The variants of one environment. A clone needs them, because they may differ between environments. */
 export interface EnvironmentVariants {
@@ -247,6 +244,17 @@ export type DirectoryEvent =
   | InvitedEvent;
 
 export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent | SessionEvent;
+
+type Typed<Type extends DomainEvent['type']> = Extract<DomainEvent, { readonly type: Type }>;
+
+/** An event with no hidden part. `data` and `preData` are null where they are left out. */
+export function newEvent<Type extends DomainEvent['type']>(
+  type: Type,
+  about: Pick<Typed<Type>, 'project' | 'featureName' | 'environment'>,
+  change: Partial<Pick<Typed<Type>, 'data' | 'preData'>> = {},
+): DomainEvent {
+  return { type, ...about, data: null, preData: null, ...change } as unknown as DomainEvent;
+}
 
 /** The fields of an event about a flag as a whole. */
 export function aboutFlag(flag: { readonly name: string; readonly project: string }): OfFlag {

@@ -3,7 +3,14 @@
  */
 
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../access/roles.ts';
-import { type DomainEvent, inProject, type MembershipData, ofEnvironment, recordChange } from './events.ts';
+import {
+  type DomainEvent,
+  inProject,
+  type MembershipData,
+  newEvent,
+  ofEnvironment,
+  recordChange,
+} from './events.ts';
 import type { ApiTokenType, Environment, ProjectSettings, User } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';
@@ -39,17 +46,10 @@ export function seedEvents(now: string): readonly DomainEvent[] {
   };
   const owner: MembershipData = { userId: 1, roleId: OWNER_ROLE_ID, roleName: 'Owner', email: null };
   return [
-    ...environments.map(
-      (data): DomainEvent => ({
-        type: 'environment-created',
-        ...ofEnvironment(data.name),
-        data,
-        preData: null,
-      }),
-    ),
+    ...environments.map((data) => newEvent('environment-created', ofEnvironment(data.name), { data })),
     ...recordChange('users', null, admin),
-    { type: 'project-created', ...inProject(project.id), data: project, preData: null },
-    { type: 'project-user-added', ...inProject(project.id), data: owner, preData: null },
+    newEvent('project-created', inProject(project.id), { data: project }),
+    newEvent('project-user-added', inProject(project.id), { data: owner }),
   ];
 }
 

@@ -3,9 +3,8 @@
 import * as v from 'valibot';
 import { plannedCopy } from '../../domain/decide/copy-strategies-command.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { strategyData } from '../../domain/decide/strategy-commands.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
-import { SortOrderSchema, StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import { SortOrderSchema, StrategyInputSchema, strategyData } from '../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';

@@ -1,7 +1,8 @@
 /** Endpoints 9–12: strategies of a flag in an environment (docs/specification/strategies.md). */
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { aboutFlagEnvironment, type StrategyData } from '../../../src/domain/state/events.ts';
+import type { StrategyData } from '../../../src/domain/flags/strategy.ts';
+import { aboutFlagEnvironment } from '../../../src/domain/state/events.ts';
 import '../../support/check-responses.ts';
 import {
   addProject,
