@@ -4,6 +4,7 @@
  * several.
  */
 import { performance } from 'node:perf_hooks';
+import { readDiskUsage } from './actors/disk-usage.ts';
 import type { StalenessCheck } from './actors/staleness-check.ts';
 import type { Store } from './actors/store.ts';
 import { NO_USAGE, type UsageView } from './actors/usage-view.ts';
@@ -161,7 +162,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
       configuredOrigins: config.frontendOrigins,
       limits: config.limits,
       tokenKey: config.tokenKey,
-      storage: { fs: realFileSystem, folder: config.dataDir },
+      diskUsage: () => readDiskUsage({ fs: realFileSystem, folder: config.dataDir }),
       transport,
       uptimeMs: () => process.uptime() * 1000,
       memoryUsage: process.memoryUsage,

@@ -32,78 +32,50 @@ export interface CachePartOptions<K, V> {
 }
 
 interface Entry {
+  readonly part: CachePart<unknown, unknown>;
+  readonly key: unknown;
+  value: unknown;
   bytes: number;
-  evict(): void;
 }
 
 /** The entries of one account, in the order in which they were used. */
 class Account {
   readonly #bytesMax: number;
-  readonly #parent: Account | null;
   readonly #entries = new Set<Entry>();
   #newest: Entry | null = null;
-  #bytes = 0;
+  bytes = 0;
 
-  constructor(bytesMax: number, parent: Account | null = null) {
-    assert(
-      bytesMax > 0 && (parent === null || bytesMax <= parent.#bytesMax),
-      'a share is no larger than all',
-    );
+  constructor(bytesMax: number) {
+    assert(bytesMax > 0, 'an account has room');
     this.#bytesMax = bytesMax;
-    this.#parent = parent;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   use(entry: Entry): void {
-    this.#parent?.use(entry);
     if (this.#newest === entry) return;
     this.#entries.delete(entry);
     this.#entries.add(entry);
     this.#newest = entry;
   }
 
-  /** Counts `bytes` more. An entry larger than the account stays alone: making it for each request would be worse. */
-  charge(entry: Entry, bytes: number): void {
-    this.use(entry);
-    this.add(bytes);
-  }
-
-  /** Takes bytes for something that stays until they are given back with a negative number. */
-  add(bytes: number): void {
-    this.#count(bytes);
-    this.#makeRoom();
+  count(bytes: number): void {
+    this.bytes += bytes;
+    assert(this.bytes >= 0, 'no entry gives back more than it took');
   }
 
   remove(entry: Entry): void {
-    this.#forget(entry);
-    this.#count(-entry.bytes);
-  }
-
-  #count(bytes: number): void {
-    this.#bytes += bytes;
-    assert(this.#bytes >= 0, 'no entry gives back more than it took');
-    if (this.#parent === null) return;
-    this.#parent.#count(bytes);
-    assert(this.#bytes <= this.#parent.#bytes, 'what a share holds counts for all of the cache too');
-  }
-
-  #makeRoom(): void {
-    while (this.#bytes > this.#bytesMax && this.#entries.size > 1) {
-      const [oldest] = this.#entries;
-      assert(oldest !== undefined && oldest !== this.#newest, 'the entry that was used last stays');
-      oldest.evict();
-      assert(!this.#entries.has(oldest), 'an entry that is evicted leaves the account');
-    }
-    if (this.#parent !== null) this.#parent.#makeRoom();
-  }
-
-  #forget(entry: Entry): void {
-    if (this.#parent !== null) this.#parent.#forget(entry);
     assert(this.#entries.delete(entry), 'an entry that leaves is in the account');
     if (this.#newest === entry) this.#newest = null;
+    this.count(-entry.bytes);
+  }
+
+  /** An entry larger than the account stays alone: making it for each request would be worse. */
+  makeRoom(): void {
+    while (this.bytes > this.#bytesMax && this.#entries.size > 1) {
+      const [oldest] = this.#entries;
+      assert(oldest !== undefined && oldest !== this.#newest, 'the entry that was used last stays');
+      oldest.part.evict(oldest);
+      assert(!this.#entries.has(oldest), 'an entry that is evicted leaves the account');
+    }
   }
 }
 
@@ -124,7 +96,7 @@ export class Cache {
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
     this.#all = new Account(bytesMax);
-    this.#multiplied = new Account(bytesMax * MULTIPLIED_SHARE, this.#all);
+    this.#multiplied = new Account(bytesMax * MULTIPLIED_SHARE);
   }
 
   /** Bytes of all parts. */
@@ -141,38 +113,26 @@ export class Cache {
   reserve(bytes: number): void {
     this.#reservedBytes += bytes;
     assert(this.#reservedBytes >= 0, 'nobody gives back more than was reserved');
-    this.#all.add(bytes);
+    this.#all.count(bytes);
+    this.#all.makeRoom();
   }
 
   part<K, V>(options: CachePartOptions<K, V>): CachePart<K, V> {
-    return new CachePart(options.isMultiplied === true ? this.#multiplied : this.#all, options);
-  }
-}
-
-class PartEntry<K, V> implements Entry {
-  bytes = 0;
-  value: V;
-  readonly key: K;
-  readonly #part: CachePart<K, V>;
-
-  constructor(part: CachePart<K, V>, key: K, value: V) {
-    this.#part = part;
-    this.key = key;
-    this.value = value;
-  }
-
-  evict(): void {
-    this.#part.evict(this);
+    return new CachePart(
+      options.isMultiplied === true ? [this.#multiplied, this.#all] : [this.#all],
+      options,
+    );
   }
 }
 
 export class CachePart<K, V> {
-  readonly #account: Account;
+  /** The smallest first; what counts in one counts in those after it. */
+  readonly #accounts: readonly Account[];
   readonly #options: CachePartOptions<K, V>;
-  readonly #entries = new Map<K, PartEntry<K, V>>();
+  readonly #entries = new Map<K, Entry>();
 
-  constructor(account: Account, options: CachePartOptions<K, V>) {
-    this.#account = account;
+  constructor(accounts: readonly Account[], options: CachePartOptions<K, V>) {
+    this.#accounts = accounts;
     this.#options = options;
   }
 
@@ -183,27 +143,34 @@ export class CachePart<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#account.use(entry);
-    return entry.value;
+    for (const account of this.#accounts) account.use(entry);
+    return entry.value as V;
   }
 
   /** Without using it. */
   peek(key: K): V | undefined {
-    return this.#entries.get(key)?.value;
+    return this.#entries.get(key)?.value as V | undefined;
   }
 
   set(key: K, value: V): void {
-    let entry = this.#entries.get(key);
-    if (entry === undefined) {
-      entry = new PartEntry(this, key, value);
-      this.#entries.set(key, entry);
-    }
+    const part = this as CachePart<unknown, unknown>;
+    const entry = this.#entries.get(key) ?? { part, key, value, bytes: 0 };
+    this.#entries.set(key, entry);
     entry.value = value;
     const bytes = BYTES_EACH + this.#options.bytesOf(value, key);
     assert(bytes >= BYTES_EACH, 'no value takes fewer than no bytes');
     const more = bytes - entry.bytes;
     entry.bytes = bytes;
-    this.#account.charge(entry, more);
+    for (const account of this.#accounts) {
+      account.use(entry);
+      account.count(more);
+    }
+    const [first, ...rest] = this.#accounts;
+    assert(
+      rest.every((account) => first!.bytes <= account.bytes),
+      'what a share holds counts for all of the cache too',
+    );
+    for (const account of this.#accounts) account.makeRoom();
     assert(this.#entries.get(key) === entry, 'the value that was set last stays');
   }
 
@@ -211,7 +178,7 @@ export class CachePart<K, V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#account.remove(entry);
+    for (const account of this.#accounts) account.remove(entry);
   }
 
   clear(): void {
@@ -219,11 +186,11 @@ export class CachePart<K, V> {
   }
 
   /** For the account. */
-  evict(entry: PartEntry<K, V>): void {
-    const { key, value } = entry;
+  evict(entry: Entry): void {
+    const key = entry.key as K;
     assert(this.#entries.get(key) === entry, 'an entry is evicted once');
     this.delete(key);
-    this.#options.onEvicted?.(value, key);
+    this.#options.onEvicted?.(entry.value as V, key);
   }
 }
 

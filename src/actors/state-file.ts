@@ -7,7 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so no client sees a part.
  */
 import assert from 'node:assert/strict';
-import { flagPointer } from '../domain/desired/document-issues.ts';
+import { DocumentIssues, flagPointer, type SentFlag } from '../domain/desired/document-issues.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -15,7 +15,6 @@ import {
   STATE_FORMAT_VERSION,
   type StateDocument,
 } from '../domain/desired/state-document.ts';
-import { type SentFlag, StateImport } from '../domain/desired/state-import.ts';
 import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-state.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
@@ -172,8 +171,8 @@ export async function importState(engine: Engine, source: StateSource): Promise<
     const message = 'A state can only be imported into an empty data folder; this one is in use.';
     return { ok: false, issues: [{ path: '', message }] };
   }
-  const checked = StateImport.begin(source.frame);
-  if (!(checked instanceof StateImport)) return { ok: false, issues: checked };
+  const checked = DocumentIssues.begin(source.frame);
+  if (!(checked instanceof DocumentIssues)) return { ok: false, issues: checked };
   const issues = await issuesIn(checked, source, engine.memoryBudgetBytes);
   if (issues.length > 0) return { ok: false, issues };
   let eventCount = 0;
@@ -189,7 +188,7 @@ export async function importState(engine: Engine, source: StateSource): Promise<
 }
 
 async function issuesIn(
-  checked: StateImport,
+  checked: DocumentIssues,
   source: StateSource,
   memoryBudgetBytes: number,
 ): Promise<readonly Issue[]> {
@@ -201,7 +200,7 @@ async function issuesIn(
     oversized.push(...tooLarge(flag.value, flagPointer(flag), 'The flag'));
     if (!checked.check(flag) || oversized.length === ISSUES_MAX) break;
   }
-  const issues = [...oversized, ...checked.issues()];
+  const issues = [...oversized, ...checked.end()];
   if (issues.length > 0) return issues.slice(0, ISSUES_MAX);
   if (flagBytes > memoryBudgetBytes)
     return [{ path: '', message: `The flags ${beyondMemory(flagBytes, memoryBudgetBytes)}.` }];
@@ -211,7 +210,10 @@ async function issuesIn(
     .slice(0, ISSUES_MAX);
 }
 
-async function* eventsIn(checked: StateImport, source: StateSource): AsyncGenerator<readonly DomainEvent[]> {
+async function* eventsIn(
+  checked: DocumentIssues,
+  source: StateSource,
+): AsyncGenerator<readonly DomainEvent[]> {
   const events = checked.events();
   yield events.begin();
   for await (const flag of source.flags()) yield events.flag(flag);

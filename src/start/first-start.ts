@@ -8,8 +8,8 @@
 import { createReadStream } from 'node:fs';
 import { importState, type StateSource } from '../actors/state-file.ts';
 import type { Store } from '../actors/store.ts';
+import type { SentFlag } from '../domain/desired/document-issues.ts';
 import { FLAG_DEPTH_MAX } from '../domain/desired/state-document.ts';
-import type { SentFlag } from '../domain/desired/state-import.ts';
 import type { Issue } from '../domain/json/issues.ts';
 import type { JsonValue } from '../domain/json/json.ts';
 import { SYSTEM } from '../domain/state/decision.ts';

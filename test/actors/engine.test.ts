@@ -167,19 +167,6 @@ describe('the engine', () => {
     assert(store.engine.world.projects.get('default')?.flags.has('f'));
   });
 
-  it('checks a precondition right before the decision, against the state of that moment', async () => {
-    const { submit, manual, store } = await openTestEngine();
-    submit(createFlag('first'));
-    const guarded = submit(createFlag('second'), {
-      precondition: (world) =>
-        world.projects.get('default')?.flags.has('first') ? refuse('PreconditionFailedError', 'No.') : null,
-    });
-    manual.runTurns();
-    await settle();
-    assert.equal(refusalOf(guarded), 'PreconditionFailedError');
-    assert(!store.engine.world.projects.get('default')?.flags.has('second'));
-  });
-
   it('writes all events of a command as one frame', async () => {
     const { execute, store } = await openTestEngine();
     await execute(createFlag('f'));
@@ -266,22 +253,6 @@ describe('the engine', () => {
     const again = await openTestEngine({ disk: disk.crash() });
     assert.equal(stateHash(again.store.engine.world), stateHash(store.engine.world));
     assert.deepEqual(stops, []);
-  });
-
-  it('does not start a command that its caller may no longer give, or that nobody waits for', async () => {
-    const { submit, manual, store } = await openTestEngine();
-    const { lastId } = store.engine;
-    let asked = 0;
-    const submitted = submit(createFlag('f'), {
-      mayStart: () => {
-        asked += 1;
-        return refuse('NoAccessError', 'No.');
-      },
-    });
-    assert.equal(asked, 0, 'it is asked in its turn');
-    manual.runTurns();
-    await settle();
-    assert.deepEqual([asked, refusalOf(submitted), store.engine.lastId], [1, 'NoAccessError', lastId]);
   });
 
   it('stops the process when events do not fit the state', async () => {

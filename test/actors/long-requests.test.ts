@@ -14,11 +14,6 @@ function overdrawn(...callers: readonly string[]): LoopAccounts {
 }
 
 describe('requests of callers who held the loop for long', () => {
-  it('wait, and those of others do not', () => {
-    const requests = overdrawn('a');
-    assert.deepEqual([requests.mustWait('a'), requests.mustWait('b')], [true, false]);
-  });
-
   it('run one in a round of the event loop, callers in turn', async () => {
     const requests = overdrawn('a', 'b');
     const passed = new LoopRounds();

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/actors/change-feed.ts';
 import { CHECK_INTERVAL_MS, NOTES_PER_CHANGE, StalenessCheck } from '../../src/actors/staleness-check.ts';
-import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { Background } from '../../src/actors/turn.ts';
 import { invalid } from '../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../support/engine.ts';
@@ -94,27 +93,6 @@ describe('the check for potentially stale flags', () => {
     );
     assert.equal(new Set(bench.noted.flat()).size, 1_000);
     assert(bench.pauseCount >= 1_000, 'a turn that has lasted long enough is the last before others');
-  });
-
-  it('records nothing again after a restart, whether from the journal or from a snapshot', async () => {
-    const bench = await withFlags(3);
-    const { engine } = bench;
-    engine.manual.nowMs += 41 * DAY_MS;
-    await bench.check.check();
-    const state = stateHash(engine.store.engine.world);
-    const replayed = engine.disk.copy();
-    await engine.store.close();
-    for (const [disk, isReplay] of [
-      [replayed, true],
-      [engine.disk, false],
-    ] as const) {
-      const again = await openBench(disk);
-      assert.equal(again.engine.store.recovery.replayedEvents > 0, isReplay);
-      assert.equal(stateHash(again.engine.store.engine.world), state);
-      again.engine.manual.nowMs += 41 * DAY_MS;
-      await again.check.check();
-      assert.deepEqual(again.noted, []);
-    }
   });
 
   it('runs once a minute, from a minute after the start, until it is closed', async () => {

@@ -81,7 +81,7 @@ const MAPS = {
   invitations: KINDS.invitations.idOf,
 } as const;
 
-/** Those about flags, which come after them. */
+/** Maps of what is noted about flags, which come after those. */
 const MAPS_ABOUT_FLAGS = {
   potentiallyStale: ({ flag }: StalenessNote) => flag,
   completions: ({ flag }: Completion) => flag,

@@ -5,11 +5,22 @@
  */
 
 import assert from 'node:assert/strict';
+import * as v from 'valibot';
 import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
-import { ISSUES_MAX, type Issue } from '../json/issues.ts';
+import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
+import { checkStorable } from '../json/json.ts';
 import { type Referred, referencesOf } from '../kinds/kind.ts';
 import { DOCUMENT_KIND_NAMES, type KindName, kindOf, SECRET_KIND_NAMES } from '../kinds/kinds.ts';
-import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
+import {
+  type CredentialsDocument,
+  FLAG_DEPTH_MAX,
+  type FlagDocument,
+  FlagSchema,
+  type ProjectDocument,
+  type StateDocument,
+  StateDocumentSchema,
+} from './state-document.ts';
+import { ImportEvents } from './state-import.ts';
 
 /** Positions in the lists of the document. */
 export interface FlagPosition {
@@ -37,14 +48,22 @@ interface Child {
   readonly flag: Pick<FlagDocument, 'name' | 'archivedAt' | 'dependencies'>;
 }
 
+/** A flag of the document, not checked yet. */
+export interface SentFlag extends FlagPosition {
+  readonly value: unknown;
+}
+
 /**
  * Finds issues in a document that arrives flag by flag: `frame` is all of it with empty lists of flags, then comes each
  * flag in its order, and `end` checks what only all flags together show. It keeps of each flag its name, and more only
- * where other flags depend on it.
+ * where other flags depend on it, so a document of any size takes no more memory than its largest flag, and the names of all.
  */
 export class DocumentIssues {
-  readonly #document: StateDocument;
+  readonly #frame: StateDocument;
+  /** At most ISSUES_MAX. */
   readonly #issues: Issue[] = [];
+  /** Whether a flag could not be read. */
+  #lacksFlags = false;
   readonly #environments: ReadonlySet<string>;
   readonly #userIds: ReadonlySet<number>;
   /** By name: predefined ones, and those of the document. */
@@ -55,8 +74,8 @@ export class DocumentIssues {
   readonly #flags = new Map<string, FlagOutline>();
   readonly #children: Child[] = [];
 
-  constructor(frame: StateDocument) {
-    this.#document = frame;
+  private constructor(frame: StateDocument) {
+    this.#frame = frame;
     this.#environments = new Set(frame.environments.map((one) => one.name));
     this.#roles = new Map([...ROLES, ...frame.roles].map((role) => [role.name, role]));
     this.#groupIds = new Set(frame.groups.map((one) => one.id));
@@ -65,20 +84,37 @@ export class DocumentIssues {
     this.#findInFrame();
   }
 
-  /** At most ISSUES_MAX. */
-  get found(): readonly Issue[] {
-    return this.#issues;
+  /** Returns what is wrong with the shape of the frame instead. */
+  static begin(frame: unknown): DocumentIssues | readonly Issue[] {
+    const issue = checkStorable(frame);
+    if (issue !== null) return [issue];
+    const parsed = v.safeParse(StateDocumentSchema, frame);
+    return parsed.success ? new DocumentIssues(parsed.output) : issuesOf(parsed.issues);
   }
 
-  addFlag(position: FlagPosition, flag: FlagDocument): void {
+  /** False when enough is wrong already. */
+  check({ value, ...position }: SentFlag): boolean {
+    const path = flagPointer(position);
+    const unstorable = checkStorable(value, FLAG_DEPTH_MAX);
+    const parsed = unstorable === null ? v.safeParse(FlagSchema, value) : null;
+    if (parsed?.success) this.#addFlag(position, parsed.output);
+    else {
+      this.#lacksFlags = true;
+      const issues = unstorable === null ? issuesOf(parsed?.issues ?? [], 'The flag') : [unstorable];
+      for (const one of issues) this.#addIssue(`${path}${one.path}`, one.message);
+    }
+    return this.#issues.length < ISSUES_MAX;
+  }
+
+  #addFlag(position: FlagPosition, flag: FlagDocument): void {
     const { project } = position;
-    const owner = this.#document.projects[project];
+    const owner = this.#frame.projects[project];
     assert(owner !== undefined, 'a flag is in a project of the document');
     const path = flagPointer(position);
     const holder = this.#flags.get(flag.name);
     if (holder === undefined) this.#flags.set(flag.name, outlineOf(flag, project));
     else {
-      const message = `A flag named "${flag.name}" is in the project "${this.#document.projects[holder.project]?.id}" already.`;
+      const message = `A flag named "${flag.name}" is in the project "${this.#frame.projects[holder.project]?.id}" already.`;
       this.#addIssue(`${path}/name`, message);
     }
     this.#findInEnvironments(owner, flag, path);
@@ -90,20 +126,28 @@ export class DocumentIssues {
     }
   }
 
+  /** Pointers and sentences; empty when the document can be imported. */
   end(): readonly Issue[] {
+    // What a flag that could not be read leaves open would be reported of others.
+    if (this.#lacksFlags) return this.#issues;
     for (const child of this.#children) this.#findInDependencies(child);
-    for (const [index, { flags }] of this.#document.favorites.entries()) {
+    for (const [index, { flags }] of this.#frame.favorites.entries()) {
       for (const [at, name] of flags.entries())
         this.#existing(this.#flags, name, `/favorites/${index}/flags/${at}`, 'flag');
     }
     return this.#issues;
   }
 
+  /** To be called once there are no issues. */
+  events(): ImportEvents {
+    return new ImportEvents(this.#frame);
+  }
+
   #findInFrame(): void {
-    const { environments, projects, credentials, groups, settings } = this.#document;
+    const { environments, projects, credentials, groups, settings } = this.#frame;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
-    for (const name of DOCUMENT_KIND_NAMES) this.#findInKind(name, this.#document[name], `/${name}`);
+    for (const name of DOCUMENT_KIND_NAMES) this.#findInKind(name, this.#frame[name], `/${name}`);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { users }] of groups.entries())
       this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);
@@ -183,7 +227,7 @@ export class DocumentIssues {
   }
 
   #findInFavorites(): void {
-    const { favorites } = this.#document;
+    const { favorites } = this.#frame;
     this.#unique(favorites, '/favorites', ({ userId }) => ['/userId', userId]);
     for (const [index, { userId, projects, flags }] of favorites.entries()) {
       const path = `/favorites/${index}`;

@@ -10,8 +10,6 @@ import { ROLES, type Role } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy, defaultStrategyOf, strategyData } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
-import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
-import { checkStorable } from '../json/json.ts';
 import {
   DOCUMENT_KIND_NAMES,
   type KindName,
@@ -31,72 +29,15 @@ import {
   recordChange,
 } from '../state/events.ts';
 import type { User } from '../state/world.ts';
-import { DocumentIssues, type FlagPosition, flagPointer } from './document-issues.ts';
 import {
   type CredentialsDocument,
-  FLAG_DEPTH_MAX,
   type FlagDocument,
   FlagSchema,
   type ProjectDocument,
   type StateDocument,
-  StateDocumentSchema,
 } from './state-document.ts';
 
-/** A flag of the document, not checked yet. */
-export interface SentFlag extends FlagPosition {
-  readonly value: unknown;
-}
-
-/**
- * Two passes over a document. In the first everything is checked: `begin` with the document without its flags, `check` with
- * each flag in its order, then `issues`. In the second, `events` gives the events: for each flag again, and then for
- * the end. So a document of any size takes no more memory than its largest flag, and the names of all.
- */
-export class StateImport {
-  readonly #frame: StateDocument;
-  readonly #found: DocumentIssues;
-  readonly #issues: Issue[] = [];
-
-  private constructor(frame: StateDocument) {
-    this.#frame = frame;
-    this.#found = new DocumentIssues(frame);
-  }
-
-  /** `frame` is the document with empty lists of flags. Returns what is wrong with its shape instead. */
-  static begin(frame: unknown): StateImport | readonly Issue[] {
-    const issue = checkStorable(frame);
-    if (issue !== null) return [issue];
-    const parsed = v.safeParse(StateDocumentSchema, frame);
-    return parsed.success ? new StateImport(parsed.output) : issuesOf(parsed.issues);
-  }
-
-  /** False when enough is wrong already. */
-  check({ value, ...position }: SentFlag): boolean {
-    const path = flagPointer(position);
-    const issue = checkStorable(value, FLAG_DEPTH_MAX);
-    const parsed = issue === null ? v.safeParse(FlagSchema, value) : null;
-    if (issue !== null) this.#issues.push({ path: `${path}${issue.path}`, message: issue.message });
-    else if (parsed?.success === false) {
-      for (const one of issuesOf(parsed.issues, 'The flag')) {
-        this.#issues.push({ path: `${path}${one.path}`, message: one.message });
-      }
-    } else if (parsed?.success) this.#found.addFlag(position, parsed.output);
-    return this.#issues.length + this.#found.found.length < ISSUES_MAX;
-  }
-
-  /** Pointers and sentences; empty when the document can be imported. */
-  issues(): readonly Issue[] {
-    // What a flag that could not be read leaves open would be reported of others.
-    const found = this.#issues.length > 0 ? this.#found.found : this.#found.end();
-    return [...this.#issues, ...found].slice(0, ISSUES_MAX);
-  }
-
-  /** To be called once `issues` has found none. */
-  events(): ImportEvents {
-    return new ImportEvents(this.#frame);
-  }
-}
-
+/** The events of a document without issues (document-issues.ts): those before the first flag, those of each flag in its order, and the rest. */
 export class ImportEvents {
   readonly #frame: StateDocument;
   /** By name. */
@@ -140,7 +81,7 @@ export class ImportEvents {
   }
 
   /** The events of a flag, and those that come before it. */
-  flag({ project, value }: SentFlag): readonly DomainEvent[] {
+  flag({ project, value }: { readonly project: number; readonly value: unknown }): readonly DomainEvent[] {
     const before = this.#upTo(project);
     const flag = v.parse(FlagSchema, value);
     const owner = this.#frame.projects[project];

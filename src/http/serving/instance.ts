@@ -1,6 +1,6 @@
 /** Figures of the running process: what it holds, what is on disk, and what resources it uses. */
 
-import { type DiskUsage, readDiskUsage, type StorageSource } from '../../actors/disk-usage.ts';
+import type { DiskUsage } from '../../actors/disk-usage.ts';
 import type { Engine } from '../../actors/engine.ts';
 import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
@@ -14,10 +14,10 @@ export interface InstanceSources {
   readonly limits: GrowthLimits;
   /** The key from which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
   readonly tokenKey: string | null;
-  readonly storage: StorageSource;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
   uptimeMs(): number;
+  diskUsage(): Promise<DiskUsage>;
   memoryUsage(): { readonly rss: number; readonly heapUsed: number };
 }
 
@@ -32,7 +32,7 @@ export function createInstance(sources: InstanceSources): Instance {
   const { version, configuredOrigins, limits, tokenKey } = sources;
   return {
     ...{ version, configuredOrigins, limits, tokenKey },
-    figures: async (engine, now) => figuresOf(sources, engine, await readDiskUsage(sources.storage), now),
+    figures: async (engine, now) => figuresOf(sources, engine, await sources.diskUsage(), now),
   };
 }
 

@@ -60,12 +60,6 @@ describe('noting flags that outlived their types', () => {
     assert.deepEqual(events, expected);
   });
 
-  it('records it once', () => {
-    const state = withFlags(['a', '41', 'release']);
-    assert.deepEqual(state.run(note('a')), [NOTED]);
-    assert.deepEqual(state.run(note('a')), []);
-  });
-
   it('passes over flags and projects that are gone, archived flags, and flags that are stale already', () => {
     const state = withFlags(['a', '41', 'release'], ['b', '41', 'release']);
     state.given(
@@ -96,14 +90,6 @@ describe('noting flags that outlived their types', () => {
     assert.deepEqual(state.run(note('a')), []);
     state.given(setType('a', 'operational'));
     assert.deepEqual(state.run(note('a')), [NOTED]);
-  });
-
-  it('changes neither the flag nor its revision', () => {
-    const state = withFlags(['a', '41', 'release']);
-    const record = () => state.world.projects.get('default')?.flags.get('a');
-    const before = { ...record() };
-    state.given(note('a'));
-    assert.deepEqual({ ...record() }, before);
   });
 
   it('leaves nothing behind of a flag that is deleted', () => {

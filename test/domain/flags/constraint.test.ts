@@ -26,10 +26,6 @@ function goodValue(operator: string): string {
   return operator.startsWith('DATE_') ? '2024-05-01T09:30:00Z' : '1.4.0';
 }
 
-test('every operator of the interface belongs to exactly one of the two kinds', () => {
-  assert.equal(new Set([...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS]).size, 19);
-});
-
 test('multi-value operators take a list of strings, also an empty one, and get their defaults', () => {
   for (const operator of MULTI_VALUE_OPERATORS) {
     const values = operator === 'IN_CIDR' ? ['10.0.0.0/8', '::1'] : ['a', 'b'];
@@ -99,24 +95,6 @@ test('IN_CIDR refuses what is neither an address nor a range, and names it', () 
 test('a value appears in the result only when it was sent', () => {
   assert.ok(!Object.hasOwn(accepted({ contextName: 'x', operator: 'IN', values: [] }), 'value'));
   assert.equal(accepted({ contextName: 'x', operator: 'IN', values: [], value: '' }).value, '');
-});
-
-test('unknown fields are dropped', () => {
-  const constraint = accepted({ contextName: 'x', operator: 'IN', values: [], note: 1, __proto__: { a: 1 } });
-  assert.deepEqual(Object.keys(constraint).sort(), [
-    'caseInsensitive',
-    'contextName',
-    'inverted',
-    'operator',
-    'values',
-  ]);
-});
-
-test('a constraint without its required fields names each of them', () => {
-  assert.deepEqual(issues({}), [
-    { path: '/contextName', message: 'The field contextName is required.' },
-    { path: '/operator', message: 'The field operator is required.' },
-  ]);
 });
 
 test('patterns of one request are compiled as far as its budget reaches, and those behind it are refused unseen', () => {

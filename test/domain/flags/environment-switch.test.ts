@@ -32,35 +32,6 @@ test('the table says the same as the interpreter for every state, event and coun
   );
 });
 
-test('the table is the one that was decided', () => {
-  const stays = (enabled: boolean): SwitchOutcome => ({ changed: false, enabled });
-  const goes = (enabled: boolean): SwitchOutcome => ({ changed: true, enabled });
-  const decided: [enabled: boolean, SwitchEvent, strategyCount: number, SwitchOutcome][] = [
-    [false, 'ON', 0, 'refused'],
-    [false, 'ON', 1, goes(true)],
-    [false, 'OFF', 0, stays(false)],
-    [false, 'OFF', 1, stays(false)],
-    [false, 'LAST_ENABLED_STRATEGY_GONE', 0, stays(false)],
-    [true, 'ON', 0, stays(true)],
-    [true, 'ON', 1, stays(true)],
-    [true, 'OFF', 0, goes(false)],
-    [true, 'OFF', 1, goes(false)],
-    [true, 'LAST_ENABLED_STRATEGY_GONE', 0, goes(false)],
-  ];
-  for (const [enabled, event, strategyCount, outcome] of decided) {
-    assert.deepEqual(
-      nextSwitch(enabled, event, strategyCount),
-      outcome,
-      `${enabled} ${event} ${strategyCount}`,
-    );
-  }
-});
-
-test('the machine starts disabled', () => {
-  const actor = createActor(environmentSwitchMachine, { input: { strategyCount: 3 } });
-  assert.equal(actor.getSnapshot().value, 'disabled');
-});
-
 function interpreted(enabled: boolean, type: SwitchEvent, strategyCount: number): SwitchOutcome {
   const state = enabled ? 'enabled' : 'disabled';
   const snapshot = environmentSwitchMachine.resolveState({ value: state, context: { strategyCount } });

@@ -1,8 +1,8 @@
 /** State documents as whole values, for tests that change them. */
 import { exportState as exportLazily, type StateSource } from '../../../src/actors/state-file.ts';
 import { jsonPieces } from '../../../src/cli/export.ts';
+import { DocumentIssues, type SentFlag } from '../../../src/domain/desired/document-issues.ts';
 import type { StateDocument } from '../../../src/domain/desired/state-document.ts';
-import { type SentFlag, StateImport } from '../../../src/domain/desired/state-import.ts';
 import type { Issue } from '../../../src/domain/json/issues.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import type { World } from '../../../src/domain/state/world.ts';
@@ -36,10 +36,10 @@ export type ImportPlan =
 /** The events that an import would record, all at once. */
 export function planImport(document: unknown): ImportPlan {
   const { frame, flags } = sourceOf(document);
-  const checked = StateImport.begin(frame);
-  if (!(checked instanceof StateImport)) return { ok: false, issues: checked };
+  const checked = DocumentIssues.begin(frame);
+  if (!(checked instanceof DocumentIssues)) return { ok: false, issues: checked };
   for (const flag of flags()) checked.check(flag);
-  const issues = checked.issues();
+  const issues = checked.end();
   if (issues.length > 0) return { ok: false, issues };
   const events = checked.events();
   const planned = [...events.begin()];
