@@ -8,7 +8,7 @@ import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { CurrentWorld, emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
+import { currentWorld, emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';
@@ -22,7 +22,7 @@ const CONTEXT = {
 } as const;
 
 export class MicroWorld {
-  readonly world: World = new CurrentWorld(() => this.root);
+  readonly world: World = currentWorld(() => this.root);
   root: World = emptyWorld();
   readonly flags: number;
   #lastId = 0;

@@ -56,9 +56,8 @@ export class ChangeFeed {
   readonly #listeners = new Set<ChangeListener>();
   /** Appended to the journal and not yet durable. What the journal may hold unsynced bounds it. */
   #pending: Entry[] = [];
-  /** The ring, from `#head` on; what is before was dropped. */
-  #entries: (Entry | undefined)[] = [];
-  #head = 0;
+  /** The ring. */
+  readonly #entries: Entry[] = [];
   #bytes = 0;
   /** The last event before the ring. */
   #droppedId: number;
@@ -79,7 +78,7 @@ export class ChangeFeed {
 
   /** Changes in the ring, and their bytes in the journal. */
   get kept(): { readonly changes: number; readonly bytes: number } {
-    return { changes: this.#entries.length - this.#head, bytes: this.#bytes };
+    return { changes: this.#entries.length, bytes: this.#bytes };
   }
 
   get listenerCount(): number {
@@ -108,7 +107,7 @@ export class ChangeFeed {
       (first === this.#entries.length) === (id === this.#durableId),
       'the ring ends with the last durable event',
     );
-    return this.#entries.slice(first).map((entry) => this.#entry(entry).change);
+    return this.#entries.slice(first).map(({ change }) => change);
   }
 
   /**
@@ -170,19 +169,14 @@ export class ChangeFeed {
     assert(lastEventId(entry.change) <= this.#durableId, 'only durable changes enter the ring');
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
-    while (this.#bytes > this.#bytesMax || this.#entries.length - this.#head > this.#changesMax) this.#drop();
-    // Dropped places are given back in bulk, which costs a step a change.
-    if (this.#head > this.#changesMax) {
-      this.#entries = this.#entries.slice(this.#head);
-      this.#head = 0;
-    }
+    while (this.#bytes > this.#bytesMax || this.#entries.length > this.#changesMax) this.#drop();
   }
 
   #drop(): void {
-    const { change, bytes } = this.#entry(this.#entries[this.#head]);
+    const oldest = this.#entries.shift();
+    assert(oldest !== undefined, 'the ring holds what it counts');
+    const { change, bytes } = oldest;
     assert(change.id === this.#droppedId + 1, 'changes leave the ring in the order in which they came');
-    this.#entries[this.#head] = undefined;
-    this.#head += 1;
     this.#bytes -= bytes;
     this.#droppedId = lastEventId(change);
     assert(this.#bytes >= 0 && this.#droppedId <= this.#durableId, 'the ring gives up what it has');
@@ -192,8 +186,7 @@ export class ChangeFeed {
   audit(): void {
     let lastId = this.#droppedId;
     let bytes = 0;
-    for (const kept of this.#entries.slice(this.#head)) {
-      const entry = this.#entry(kept);
+    for (const entry of this.#entries) {
       assert(entry.change.id === lastId + 1, `the ring has event ${entry.change.id} behind event ${lastId}`);
       lastId = lastEventId(entry.change);
       bytes += entry.bytes;
@@ -208,19 +201,14 @@ export class ChangeFeed {
 
   /** Place of the first change with an event after `id`. */
   #firstAfter(id: number): number {
-    let low = this.#head;
+    let low = 0;
     let high = this.#entries.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (lastEventId(this.#entry(this.#entries[middle]).change) > id) high = middle;
+      if (lastEventId(this.#entries[middle]!.change) > id) high = middle;
       else low = middle + 1;
     }
     return low;
-  }
-
-  #entry(entry: Entry | undefined): Entry {
-    assert(entry !== undefined, 'the ring holds no dropped change');
-    return entry;
   }
 }
 

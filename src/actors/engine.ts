@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import { CurrentWorld, type World } from '../domain/state/world.ts';
+import { currentWorld, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
@@ -104,7 +104,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.world = new CurrentWorld(() => this.#shown);
+    this.world = currentWorld(() => this.#shown);
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.loopAccounts = new LoopAccounts(options.clock.monotonic, options.clock.coreUsed);

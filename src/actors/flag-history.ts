@@ -15,7 +15,7 @@ import { typesThatReach } from '../domain/state/event-types.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
-import { type Draft, draftOf, emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
+import { draftOf, emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
 import { type FileSystem, isMissing, withFile } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
@@ -106,10 +106,14 @@ export class FlagHistory {
     const { id: start } = begin;
     assert(start <= end, 'the rebuild begins with an older state');
     assert(start >= firstId - 1, 'the rebuild leaves no event out');
-    const past = new PastWorld(begin.world, projectId);
+    let { world } = begin;
+    let appliedId = start;
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
-    for await (const walked of this.#options.eventLog.iterate(walk)) past.apply(walked);
-    const { world } = past;
+    for await (const walked of this.#options.eventLog.iterate(walk)) {
+      assert(walked.id > appliedId, 'events are applied in order, each once');
+      appliedId = walked.id;
+      world = afterPast(world, projectId, walked);
+    }
     const project = world.projects.get(projectId);
     for (const name of flags)
       assert(
@@ -223,33 +227,18 @@ const DEPENDENCY_TYPES = typesThatReach('other flag');
 const ENVIRONMENT_TYPES = typesThatReach('environment');
 const SEGMENT_TYPES = typesThatReach('segment');
 
-/** Applies a selection of events, with placeholders for the other flags that events about dependencies name. */
-class PastWorld {
-  world: World;
-  readonly #projectId: string;
-  appliedId = 0;
-
-  constructor(world: World, projectId: string) {
-    this.world = world;
-    this.#projectId = projectId;
+/** The state after one of a selection of events, with placeholders for the other flags that events about dependencies name. */
+function afterPast(world: World, projectId: string, { id, frame, event }: WalkedEvent): World {
+  const domainEvent = event as DomainEvent;
+  const draft = draftOf(world);
+  for (const name of flagsTouchedBy(domainEvent)) {
+    const project = draft.projects.get(projectId);
+    if (project === undefined || project.flags.has(name)) continue;
+    putFlag(draft, project, { flag: standIn(name, projectId), revision: id, createdBy: null });
   }
-
-  apply({ id, frame, event }: WalkedEvent): void {
-    assert(id > this.appliedId, 'events are applied in order, each once');
-    this.appliedId = id;
-    const domainEvent = event as DomainEvent;
-    const draft = draftOf(this.world);
-    for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(draft, name, id);
-    const { rules } = frame;
-    applyTo(draft, [domainEvent], { id, createdAt: new Date(frame.at).toISOString(), rules });
-    this.world = draft;
-  }
-
-  #ensureFlag(draft: Draft, name: string, id: number): void {
-    const project = draft.projects.get(this.#projectId);
-    if (project === undefined || project.flags.has(name)) return;
-    putFlag(draft, project, { flag: standIn(name, this.#projectId), revision: id, createdBy: null });
-  }
+  const { rules } = frame;
+  applyTo(draft, [domainEvent], { id, createdAt: new Date(frame.at).toISOString(), rules });
+  return draft;
 }
 
 function flagsTouchedBy(event: DomainEvent): readonly string[] {

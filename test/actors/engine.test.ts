@@ -9,7 +9,6 @@ import { type Command, ownCommand } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
-import { refuse } from '../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
 import { DEFAULT_STRATEGY } from '../support/test-world.ts';

@@ -8,7 +8,7 @@ import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { CurrentWorld, type Draft, draftOf, emptyWorld, type World } from '../../src/domain/state/world.ts';
+import { currentWorld, type Draft, draftOf, emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
 
@@ -23,7 +23,7 @@ export const DEFAULT_STRATEGY = {
 
 export class TestWorld {
   /** The state as it is at each moment. */
-  readonly world: World = new CurrentWorld(() => this.root);
+  readonly world: World = currentWorld(() => this.root);
   root: World = emptyWorld();
   /** Every event so far, in order, by the command that recorded it. */
   readonly frames: (readonly DomainEvent[])[] = [];

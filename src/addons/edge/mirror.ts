@@ -26,7 +26,7 @@ import {
 } from '../../domain/state/records.ts';
 import {
   type ApiToken,
-  CurrentWorld,
+  currentWorld,
   type DirectoryDraft,
   type Draft,
   directoryIn,
@@ -64,7 +64,7 @@ export interface MirrorOptions {
 
 export class Mirror implements ServedState {
   /** The state as it is at each moment. */
-  readonly world: World = new CurrentWorld(() => this.#world);
+  readonly world: World = currentWorld(() => this.#world);
   #world: World;
   readonly environment: string;
   readonly memoryBudgetBytes: number;

@@ -20,22 +20,20 @@ const TEMPLATES_PHRASE = `a list of at most ${LINKS_MAX} templates of links`;
 const TEMPLATE_PHRASE =
   'the address of a link, such as https://tickets.example/{{project}}/{{feature}}, that is one whatever the names are';
 
-export interface FeatureNaming {
-  readonly pattern: string;
-  readonly example: string | null;
-  readonly description: string | null;
-}
+const KeptNaming = v.object({
+  pattern: v.string(),
+  example: v.nullable(v.string()),
+  description: v.nullable(v.string()),
+});
+const KeptTemplates = v.array(v.object({ title: v.nullable(v.string()), urlTemplate: v.string() }));
 
-export interface LinkTemplate {
-  readonly title: string | null;
-  readonly urlTemplate: string;
-}
+export type FeatureNaming = Readonly<v.InferOutput<typeof KeptNaming>>;
 
 /** Absent: no rule of the kind. */
 export interface ProjectRules {
   readonly featureNaming?: FeatureNaming;
   readonly featureLimit?: number;
-  readonly linkTemplates?: LinkTemplate[];
+  readonly linkTemplates?: v.InferOutput<typeof KeptTemplates>;
 }
 
 const Text = v.optional(
@@ -148,26 +146,14 @@ const filledIn = (template: string, project: string, name: string): string =>
 
 /** For documents of the state, where an absent rule is none. */
 export const RULES_ENTRIES = {
-  featureNaming: v.exactOptional(
-    v.object({
-      pattern: v.string(),
-      example: v.nullable(v.string()),
-      description: v.nullable(v.string()),
-    }),
-  ),
+  featureNaming: v.exactOptional(KeptNaming),
   featureLimit: v.exactOptional(v.number()),
-  linkTemplates: v.exactOptional(
-    v.pipe(v.array(v.object({ title: v.nullable(v.string()), urlTemplate: v.string() }))),
-  ),
+  linkTemplates: v.exactOptional(KeptTemplates),
 } as const;
 
 /** For responses, which have all three. */
 export const SHOWN_RULES_ENTRIES = {
-  featureNaming: v.object({
-    pattern: v.nullable(v.string()),
-    example: v.nullable(v.string()),
-    description: v.nullable(v.string()),
-  }),
+  featureNaming: v.object({ ...KeptNaming.entries, pattern: v.nullable(v.string()) }),
   featureLimit: v.nullable(v.number()),
-  linkTemplates: v.array(v.object({ title: v.nullable(v.string()), urlTemplate: v.string() })),
+  linkTemplates: KeptTemplates,
 } as const;

@@ -44,7 +44,8 @@ export function inspectJson(value: unknown): JsonMeasure & { readonly issue: Sto
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (isJsonArray(a)) return isJsonArray(b) && arraysEqual(a, b);
+  if (isJsonArray(a))
+    return isJsonArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
   return !isJsonArray(b) && objectsEqual(a as JsonObject, b as JsonObject);
 }
 
@@ -258,10 +259,6 @@ function issue(at: Step | null, message: string): StorableIssue {
   let path = '';
   for (let step = at; step !== null; step = step.parent) path = `/${pointerToken(step.key)}${path}`;
   return { path, message };
-}
-
-function arraysEqual(a: JsonArray, b: JsonArray): boolean {
-  return a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
 }
 
 function objectsEqual(a: JsonObject, b: JsonObject): boolean {

@@ -24,36 +24,17 @@ type About<T extends string, Scope, Data = null, PreData = null> = {
   readonly preData: PreData;
 } & Scope;
 
-interface Nothing {
-  readonly project: null;
-  readonly featureName: null;
-  readonly environment: null;
+interface Scope<Project, Flag, Environment> {
+  readonly project: Project;
+  readonly featureName: Flag;
+  readonly environment: Environment;
 }
-interface InProject {
-  readonly project: string;
-  readonly featureName: null;
-  readonly environment: null;
-}
-interface OfFlag {
-  readonly project: string;
-  readonly featureName: string;
-  readonly environment: null;
-}
-interface OfFlagEnvironment {
-  readonly project: string;
-  readonly featureName: string;
-  readonly environment: string;
-}
-interface InProjectEnvironment {
-  readonly project: string;
-  readonly featureName: null;
-  readonly environment: string;
-}
-interface OfEnvironment {
-  readonly project: null;
-  readonly featureName: null;
-  readonly environment: string;
-}
+type Nothing = Scope<null, null, null>;
+type InProject = Scope<string, null, null>;
+type OfFlag = Scope<string, string, null>;
+type OfFlagEnvironment = Scope<string, string, string>;
+type InProjectEnvironment = Scope<string, null, string>;
+type OfEnvironment = Scope<null, null, string>;
 
 /** The variants of one environment. A clone needs them, because they may differ between environments. */
 export interface EnvironmentVariants {

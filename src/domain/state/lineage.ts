@@ -55,9 +55,8 @@ export class Lineage {
 
   /** The name in force at an event; empty before the first one. */
   nameAt(revision: number): string {
-    const newest = this.#entries.at(-1);
-    if (newest === undefined) return '';
-    return revision >= newest.from ? newest.name : this.#olderNameAt(revision);
+    const entry = this.#entries.findLast(({ from }) => from <= revision) ?? this.#entries[0];
+    return entry?.name ?? '';
   }
 
   /** The lineage with a name for all events so far, where none was recorded. */
@@ -82,16 +81,5 @@ export class Lineage {
   /** The lineage with one more of `recorded`, in their order. */
   restored(entry: LineageEntry): Lineage {
     return new Lineage([...this.#entries, entry], false, this.renames);
-  }
-
-  #olderNameAt(revision: number): string {
-    let low = 0;
-    let high = this.#entries.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.#entries[middle]!.from <= revision) low = middle;
-      else high = middle - 1;
-    }
-    return this.#entries[low]!.name;
   }
 }

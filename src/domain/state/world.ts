@@ -251,54 +251,23 @@ export function emptyWorld(): World {
   };
 }
 
-/** The state as it is at each moment, for whoever outlives a change and wants the newest. */
-export class CurrentWorld implements World {
-  readonly #now: () => World;
+class CurrentWorld {
+  readonly now: () => World;
 
   constructor(now: () => World) {
-    this.#now = now;
-  }
-
-  get lineage() {
-    return this.#now().lineage;
-  }
-
-  get directory() {
-    return this.#now().directory;
-  }
-
-  get projects() {
-    return this.#now().projects;
-  }
-
-  get flagProjects() {
-    return this.#now().flagProjects;
-  }
-
-  get references() {
-    return this.#now().references;
-  }
-
-  get served() {
-    return this.#now().served;
-  }
-
-  get favoredBy() {
-    return this.#now().favoredBy;
-  }
-
-  get memoryBytes() {
-    return this.#now().memoryBytes;
-  }
-
-  get identity() {
-    return this.#now().identity;
-  }
-
-  get edit() {
-    return this.#now().edit;
+    this.now = now;
   }
 }
+
+for (const name of Object.keys(emptyWorld()) as (keyof World)[])
+  Object.defineProperty(CurrentWorld.prototype, name, {
+    get(this: CurrentWorld) {
+      return this.now()[name];
+    },
+  });
+
+/** The state as it is at each moment, for whoever outlives a change and wants the newest. */
+export const currentWorld = (now: () => World): World => new CurrentWorld(now) as unknown as World;
 
 /** The project's environments, in the order of the service's. */
 export function projectEnvironments(

@@ -3,7 +3,7 @@
  * (docs/specification/rights.md#private-projects). Routes read from it, so a hidden project is answered for as one that does not exist.
  */
 import { ADMIN_ROLE_ID, type Role } from '../../domain/access/roles.ts';
-import { CurrentWorld, type ProjectState, type World } from '../../domain/state/world.ts';
+import { currentWorld, type ProjectState, type World } from '../../domain/state/world.ts';
 import { type Caller, rolesIn } from './access.ts';
 
 /** The state itself for API tokens, whose scope says what they see, and where nobody needs a token. */
@@ -11,7 +11,7 @@ export function worldSeenBy(world: World, caller: Caller): World {
   if (caller.user === null || caller.roles.some(isHeldEverywhere)) return world;
   const known = seenBy.get(caller);
   if (known?.of === world) return known.seen;
-  const seen = new CurrentWorld(seenWorld(world, caller));
+  const seen = currentWorld(seenWorld(world, caller));
   seenBy.set(caller, { of: world, seen });
   return seen;
 }
