@@ -721,9 +721,10 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'Work waits while its client goes, its deadline passes, or its rights are taken',
     promise: 'It is not begun.',
     tests: [
-      ...engine(
-        'does not begin a command that waited too long',
-        'does not start a command that its caller may no longer give, or that nobody waits for',
+      ...engine('does not begin a command that waited too long'),
+      ...named('http/interface/late-commands.test.ts')(
+        'is refused when its user was deleted meanwhile, and changes nothing',
+        'is not carried out when its client has gone',
       ),
       ...named('http/interface/log-reads.test.ts')(
         'are not begun, or not gone on with, for a client that has left',
