@@ -332,16 +332,9 @@ class MirrorFeed {
   add(id: number, events: readonly NotedEvent[] | null): void {
     // One each: all changes of one id are announced under it, and not under later ids.
     const changes = (events ?? []).map((event): Change => ({ id, ...BY_NOBODY, events: [event] }));
-    if (events === null || changes.length > CHANGES_MAX) {
-      this.#droppedId = id;
-      this.#changes = [];
-    } else {
-      this.#changes.push(...changes);
-      if (this.#changes.length > CHANGES_MAX) {
-        this.#changes = this.#changes.slice(-CHANGES_MAX / 2);
-        this.#droppedId = this.#changes[0]!.id;
-      }
-    }
+    const all = [...this.#changes, ...changes];
+    this.#changes = events === null ? [] : all.slice(-CHANGES_MAX);
+    if (this.#changes.length < all.length || events === null) this.#droppedId = this.#changes[0]?.id ?? id;
     const told = events === null ? [{ id, ...BY_NOBODY, events: [] }] : changes;
     tellListeners(this.#listeners, told, this.#onFault);
   }

@@ -59,32 +59,6 @@ export interface Application {
   readonly environments: Map<string, ApplicationEnvironment>;
 }
 
-/** An application as it is saved, with its environments and their instances. */
-type ApplicationRow = readonly [
-  appName: string,
-  createdAtMs: number,
-  seenAtMs: number,
-  strategies: readonly string[],
-  environments: readonly EnvironmentRow[],
-  /** Absent in what earlier releases saved. */
-  details?: ApplicationDetails | null,
-];
-
-type EnvironmentRow = readonly [
-  name: string,
-  seenAtMs: number,
-  projects: readonly string[],
-  unknownFlags: readonly string[],
-  instances: readonly InstanceRow[],
-];
-
-type InstanceRow = readonly [
-  instanceId: string,
-  sdkVersion: string | null,
-  address: string,
-  seenAtMs: number,
-];
-
 export const NO_DETAILS: ApplicationDetails = { description: '', url: '', color: '', icon: '' };
 
 export class Applications extends SavedTable<ApplicationRow> {
@@ -161,10 +135,7 @@ export class Applications extends SavedTable<ApplicationRow> {
   }
 
   *rows(): Generator<ApplicationRow> {
-    for (const one of this.#byName.values()) {
-      const environments = [...one.environments.values()].map(environmentRow);
-      yield [one.appName, one.createdAtMs, one.seenAtMs, one.strategies, environments, one.details];
-    }
+    for (const one of this.#byName.values()) yield rowOf(one);
   }
 
   load([appName, createdAtMs, seenAtMs, strategies, rows, details = null]: ApplicationRow): void {
@@ -260,21 +231,28 @@ function textBytes(texts: readonly string[]): number {
   return texts.reduce((bytes, text) => bytes + 2 * text.length + 40, 0);
 }
 
-function environmentRow(environment: ApplicationEnvironment): EnvironmentRow {
-  const { name, seenAtMs, projects, unknownFlags, instances } = environment;
-  const rows = [...instances.values()].map(
-    (one): InstanceRow => [one.instanceId, one.sdkVersion, one.address, one.seenAtMs],
-  );
-  return [name, seenAtMs, [...projects], [...unknownFlags], rows];
-}
+/** An application as it is saved; earlier releases saved no details. */
+const rowOf = ({ appName, createdAtMs, seenAtMs, strategies, environments, details }: Application) =>
+  [
+    appName,
+    createdAtMs,
+    seenAtMs,
+    strategies,
+    [...environments.values()].map(environmentRow),
+    details,
+  ] as const;
 
-function environmentIn([
-  name,
-  seenAtMs,
-  projects,
-  unknownFlags,
-  rows,
-]: EnvironmentRow): ApplicationEnvironment {
+type ApplicationRow = ReturnType<typeof rowOf>;
+
+const environmentRow = ({ name, seenAtMs, projects, unknownFlags, instances }: ApplicationEnvironment) =>
+  [name, seenAtMs, [...projects], [...unknownFlags], [...instances.values()].map(instanceRow)] as const;
+
+const instanceRow = ({ instanceId, sdkVersion, address, seenAtMs }: Instance) =>
+  [instanceId, sdkVersion, address, seenAtMs] as const;
+
+function environmentIn([name, seenAtMs, projects, unknownFlags, rows]: ReturnType<
+  typeof environmentRow
+>): ApplicationEnvironment {
   const instances = rows.map(
     ([instanceId, sdkVersion, address, at]) =>
       [instanceId, { instanceId, sdkVersion, address, seenAtMs: at }] as const,
