@@ -26,32 +26,14 @@ export const roleMachine = setup({ types: { events: {} as { type: RoleEvent } } 
   id: 'role',
   initial: 'joining',
   states: {
-    joining: { on: { ALIGNED: { target: 'catchingUp' } } },
-    catchingUp: { on: { CAUGHT_UP: { target: 'following' } } },
-    following: {
-      on: {
-        FELL_BEHIND: { target: 'catchingUp' },
-        LEADER_SILENT: { target: 'candidate' },
-        // A take-over record that was given up for lost may still arrive, and it counts.
-        WON: { target: 'leading' },
-      },
-    },
-    candidate: { on: { WON: { target: 'leading' }, LOST: { target: 'following' } } },
-    leading: {
-      on: {
-        HAND_OVER: { target: 'draining' },
-        CUT_OFF: { target: 'cutOff' },
-        DEPOSED: { target: 'deposed' },
-      },
-    },
-    cutOff: {
-      on: {
-        CONFIRMED: { target: 'leading' },
-        GAVE_UP: { target: 'following' },
-        DEPOSED: { target: 'deposed' },
-      },
-    },
-    draining: { on: { HANDED_OVER: { target: 'following' }, DEPOSED: { target: 'deposed' } } },
+    joining: { on: { ALIGNED: 'catchingUp' } },
+    catchingUp: { on: { CAUGHT_UP: 'following' } },
+    // A take-over record that was given up for lost may still arrive, and it counts.
+    following: { on: { FELL_BEHIND: 'catchingUp', LEADER_SILENT: 'candidate', WON: 'leading' } },
+    candidate: { on: { WON: 'leading', LOST: 'following' } },
+    leading: { on: { HAND_OVER: 'draining', CUT_OFF: 'cutOff', DEPOSED: 'deposed' } },
+    cutOff: { on: { CONFIRMED: 'leading', GAVE_UP: 'following', DEPOSED: 'deposed' } },
+    draining: { on: { HANDED_OVER: 'following', DEPOSED: 'deposed' } },
     deposed: { type: 'final' },
   },
 });

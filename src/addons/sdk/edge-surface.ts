@@ -4,8 +4,7 @@
  */
 import * as v from 'valibot';
 import { described, list, titled } from '../../domain/json/schema.ts';
-import type { ApiToken } from '../../domain/state/world.ts';
-import { digestOf } from '../../http/serving/access.ts';
+import { digestOf, expiryOf } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import { readRoute, underTag } from '../../http/serving/route.ts';
@@ -36,10 +35,6 @@ const ValidTokensSchema = titled('ValidEdgeTokens', {
   ),
 });
 
-function isValid(token: ApiToken, nowMs: number): boolean {
-  return token.expiresAt === null || Date.parse(token.expiresAt) > nowMs;
-}
-
 export const edgeSurface: Surface = {
   prefix: '/edge',
   access: null,
@@ -55,7 +50,7 @@ export const edgeSurface: Surface = {
         const { apiTokens, accessRevision } = world.directory;
         const tokens = [...new Set(body.tokens)].flatMap((secret) => {
           const token = apiTokens.get(digestOf(secret));
-          if (token === undefined || !isValid(token, now())) return [];
+          if (token === undefined || expiryOf(token.expiresAt) <= now()) return [];
           const { type, projects, environment } = token;
           return { token: secret, type, projects, environment };
         });

@@ -6,6 +6,7 @@ import type { ServedState } from '../../actors/served-state.ts';
 import { ownTurn, type Requester } from '../../actors/turn.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
+import { expiryOf } from '../../http/serving/access.ts';
 import type { StreamOpening } from '../../http/serving/route.ts';
 import { EVENT_STREAM_HEADERS } from '../../http/serving/server-sent-events.ts';
 import {
@@ -195,7 +196,7 @@ const NONE: readonly Message[] = [];
 
 function entitlementOf(token: ApiToken | null, state: ServedState, now: () => number): () => boolean {
   if (token === null) return () => true;
-  const expiresAtMs = token.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(token.expiresAt);
+  const expiresAtMs = expiryOf(token.expiresAt);
   return () => state.world.directory.apiTokens.get(token.digest) === token && expiresAtMs > now();
 }
 

@@ -5,7 +5,7 @@ import type { Variant } from '../../domain/flags/variant.ts';
 import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../domain/state/world.ts';
-import { scopeOf } from '../../http/serving/access.ts';
+import { expiryOf, scopeOf } from '../../http/serving/access.ts';
 import type { ErrorShape, HttpError } from '../../http/serving/errors.ts';
 import { namesTag } from '../../http/serving/etag.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
@@ -60,8 +60,8 @@ const NO_STREAM = notFound('No token gives this stream.');
 
 function heardWith({ world, params, now }: RequestContext<unknown>): Heard | Refusal {
   const token = tokenOfTicket(world, params.ticket);
-  const isValid = token !== undefined && (token.expiresAt === null || Date.parse(token.expiresAt) > now());
-  return isValid ? { query: queryOfScope(scopeOf(token), false), token } : NO_STREAM;
+  if (token === undefined || expiryOf(token.expiresAt) <= now()) return NO_STREAM;
+  return { query: queryOfScope(scopeOf(token), false), token };
 }
 
 function heardByAnyone({ world, site }: RequestContext<unknown>): Heard | Refusal {

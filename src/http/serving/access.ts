@@ -294,7 +294,7 @@ export function scopeOf({ projects, environment }: ApiToken): CallerScope {
   return { projects: projects.includes(ALL) ? ALL : projects, environment };
 }
 
-function expiryOf(expiresAt: string | null): number {
+export function expiryOf(expiresAt: string | null): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 }
 

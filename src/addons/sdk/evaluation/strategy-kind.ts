@@ -4,7 +4,7 @@ import { type Cost, kindCost, NO_COST } from '../../../domain/flags/evaluation-c
 import { parameterReader } from '../../../domain/flags/parameters.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { AddressList } from './address-list.ts';
-import { type Bucket, rolloutBucket, stickyReader } from './buckets.ts';
+import { type Bucket, rolloutBucket, type StickyReader, stickyReader } from './buckets.ts';
 import type { Run, Steps } from './run.ts';
 
 /** A share of the users, in percent. */
@@ -116,17 +116,9 @@ function listedHosts(list: string): ListTest {
 
 function flexibleRollout(read: ReadParameter, cost: Cost): CompiledKind {
   const stickiness = read('stickiness') || 'default';
-  const groupId = read('groupId');
-  return new CompiledRollout({
-    cost,
-    percentage: Number(read('rollout')),
-    groupId,
-    stickiness,
-    sticky: rolloutBucket({
-      groupId,
-      sticky: stickyReader(stickiness),
-      stickyName: `field or property ${stickiness}`,
-    }),
+  return new CompiledRollout(read, {
+    ...{ cost, percentage: 'rollout', stickiness, sticky: stickyReader(stickiness) },
+    stickyName: `field or property ${stickiness}`,
     // Who has neither user nor session can still be counted: at random, as with `random`.
     drawsWithout: stickiness === 'default' || stickiness === 'random',
   });
@@ -137,22 +129,20 @@ function gradualRollout(
   cost: Cost,
   stickiness: 'userId' | 'sessionId' | 'random',
 ): CompiledKind {
-  const groupId = read('groupId');
-  return new CompiledRollout({
-    cost,
-    percentage: Number(read('percentage')),
-    groupId,
-    stickiness,
-    sticky: rolloutBucket({
-      groupId,
-      sticky: stickiness === 'random' ? () => undefined : ({ context }) => context[stickiness],
-      stickyName: `field ${stickiness}`,
-    }),
-    drawsWithout: stickiness === 'random',
+  const drawsWithout = stickiness === 'random';
+  return new CompiledRollout(read, {
+    ...{ cost, percentage: 'percentage', stickiness, stickyName: `field ${stickiness}`, drawsWithout },
+    sticky: stickiness === 'random' ? () => undefined : ({ context }) => context[stickiness],
   });
 }
 
-type RolloutParts = Omit<Rollout, 'bucket'> & Pick<CompiledKind, 'cost'>;
+interface RolloutParts extends Pick<Rollout, 'stickiness' | 'drawsWithout'>, Pick<CompiledKind, 'cost'> {
+  /** The name of the parameter. */
+  readonly percentage: string;
+  readonly sticky: StickyReader;
+  /** Tells apart what `sticky` reads. */
+  readonly stickyName: string;
+}
 
 /** A rollout of one class and without closures, because an evaluation of many flags spends its time waiting for memory. */
 class CompiledRollout implements CompiledKind, Rollout {
@@ -164,12 +154,15 @@ class CompiledRollout implements CompiledKind, Rollout {
   readonly drawsWithout: boolean;
   readonly cost: Cost;
 
-  constructor({ percentage, stickiness, groupId, sticky, drawsWithout, cost }: RolloutParts) {
+  constructor(read: ReadParameter, parts: RolloutParts) {
+    const { stickiness, sticky, stickyName, drawsWithout, cost } = parts;
+    const percentage = Number(read(parts.percentage));
+    const groupId = read('groupId');
     this.percentage = percentage;
     this.stickiness = stickiness;
     this.groupId = groupId;
     this.constant = drawsWithout && (percentage >= 100 || !(percentage >= 1)) ? percentage >= 100 : null;
-    this.sticky = sticky;
+    this.sticky = rolloutBucket({ groupId, sticky, stickyName });
     this.drawsWithout = drawsWithout;
     this.cost = cost;
   }
