@@ -14,14 +14,14 @@ import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { RULES_VERSION } from '../domain/state/replay-rules.ts';
 import { type Draft, directoryIn, draftOf, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
+import type { FileJournal } from '../persistence/journal/file-journal.ts';
 import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
 import type { FrameBody } from '../persistence/journal/frame-format.ts';
-import type { Journal } from '../persistence/journal/journal.ts';
 import type { Change, ChangeFeed } from './change-feed.ts';
 
 export interface RecorderOptions {
   readonly world: World;
-  readonly journal: Journal;
+  readonly journal: FileJournal;
   readonly eventLog: EventLog;
   /** A random name of eight hexadecimal digits for what this start records (lineage.ts). */
   newName(): string;
@@ -43,7 +43,7 @@ export class ChangeRecorder {
   readonly #options: RecorderOptions;
   /** The state after the newest change, durable or not. */
   #world: Draft;
-  readonly #journal: Journal;
+  readonly #journal: FileJournal;
   readonly #eventLog: EventLog;
   readonly #feed: ChangeFeed;
   #lastAt: number;

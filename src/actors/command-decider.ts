@@ -15,8 +15,8 @@ import {
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import { EncodingError } from '../persistence/codec/message-pack.ts';
+import type { FileJournal } from '../persistence/journal/file-journal.ts';
 import type { FrameEncoder } from '../persistence/journal/frame-payload.ts';
-import type { Journal } from '../persistence/journal/journal.ts';
 import type { Change } from './change-feed.ts';
 import type { ChangeRecorder } from './change-recorder.ts';
 import type { Outcome, Retry, Submission } from './submission.ts';
@@ -31,7 +31,7 @@ export const QUEUE_DEADLINE_MS = 10_000;
 export const CHANGE_BYTES_MAX = 4 * 2 ** 20;
 
 export interface DeciderOptions {
-  readonly journal: Journal;
+  readonly journal: FileJournal;
   newId(): string;
   readonly limits?: GrowthLimits;
   /** The bytes of memory that the state may take; without a bound unless given. */

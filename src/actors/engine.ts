@@ -15,10 +15,10 @@ import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { currentWorld, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
+import type { FileJournal } from '../persistence/journal/file-journal.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
 import { decodePayload, FrameEncoder, refuseUnreadable } from '../persistence/journal/frame-payload.ts';
-import type { Journal } from '../persistence/journal/journal.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
 import { ChangeRecorder, type RecorderOptions } from './change-recorder.ts';
 import {
@@ -78,7 +78,7 @@ interface Queued {
 export class Engine {
   /** The state as it is shown at each moment. */
   readonly world: World;
-  readonly journal: Journal;
+  readonly journal: FileJournal;
   readonly eventLog: EventLog;
   /** Tells of each change once it is durable. */
   readonly feed: ChangeFeed;

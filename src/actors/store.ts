@@ -212,7 +212,7 @@ function openKeeper(
 ): SnapshotKeeper {
   const { fs, clock, log } = options;
   const retention = new EventRetention({
-    ...{ fs, folder: options.folder, eventLog, log },
+    ...{ fs, folder: dataFolder(options.folder), eventLog, log },
     retentionDays: options.eventRetentionDays ?? null,
     now: clock.now,
     beforeDeletion: async (firstId) => (await observer.beforeDeletion?.(firstId)) ?? true,

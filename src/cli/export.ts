@@ -1,5 +1,5 @@
 /** `flagstaff export`: write the state as a JSON document that another server can start with. */
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
 import {
   type AddCommand,
@@ -11,11 +11,10 @@ import {
 } from '../host/command.ts';
 import { bytesText } from '../host/format.ts';
 import { stateProgressOn } from '../host/progress.ts';
-import { PARTIAL_SUFFIX } from '../operations/copy-folder.ts';
 import { resolveMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { StateAt } from '../operations/state-at.ts';
-import { writeFully } from '../persistence/disk/write-fully.ts';
+import { replaceFile } from '../persistence/disk/write-fully.ts';
 
 interface ExportCommandOptions {
   readonly dataDir?: string;
@@ -82,29 +81,20 @@ async function writeOut({ terminal }: CommandContext, pieces: Iterable<string>):
   for (const chunk of chunksOf(pieces)) await terminal.write(chunk);
 }
 
-/** Under another name until it is complete and on disk. Returns the bytes written. */
+/** Returns the bytes written. */
 async function writeNewFile({ fs }: CommandContext, path: string, pieces: Iterable<string>): Promise<number> {
   if (await fs.exists(path)) {
     throw new OperationError('occupied', `${path} exists already, and existing files are never overwritten.`);
   }
-  const partial = `${path}${PARTIAL_SUFFIX}`;
-  const file = await fs.open(partial, 'create');
   let bytes = 0;
-  try {
+  function* encoded(): Generator<Buffer> {
     for (const chunk of chunksOf(pieces)) {
-      const encoded = Buffer.from(chunk);
-      await writeFully(file, encoded, bytes);
-      bytes += encoded.length;
+      const piece = Buffer.from(chunk);
+      bytes += piece.length;
+      yield piece;
     }
-    await file.sync();
-    await fs.rename(partial, path);
-    await fs.syncFolder(dirname(path));
-  } catch (error) {
-    await fs.remove(partial).catch(() => undefined);
-    throw error;
-  } finally {
-    await file.close();
   }
+  await replaceFile(fs, path, encoded(), { durable: true });
   return bytes;
 }
 

@@ -41,7 +41,7 @@ import { OperationError } from './operation-error.ts';
 import type { StateProgress } from './state-at.ts';
 
 /** The suffix of an incomplete copy. It is renamed when it is complete. */
-export const PARTIAL_SUFFIX = '.partial';
+const PARTIAL_SUFFIX = '.partial';
 
 export interface CopyOptions {
   readonly fs: FileSystem;

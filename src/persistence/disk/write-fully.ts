@@ -50,6 +50,9 @@ export async function replaceFile(
       end += piece.length;
     }
     if (durable) await file.sync();
+  } catch (error) {
+    await fs.remove(temporary).catch(() => undefined);
+    throw error;
   } finally {
     await file.close();
   }

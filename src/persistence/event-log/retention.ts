@@ -16,8 +16,8 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type DataFolder, dataFolder } from '../disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import type { DataFolder } from '../disk/data-folder.ts';
+import type { FileSystem } from '../disk/file-system.ts';
 import { writeLogBeginning } from '../journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../journal/segment.ts';
 import { listSegments, withSegment } from '../journal/segment-file.ts';
@@ -29,11 +29,15 @@ const INDEX_FILE_SUFFIX = '.index';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface EventRetentionOptions {
+export interface RetentionOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
-  readonly folder: string;
+  readonly folder: DataFolder;
   readonly eventLog: EventLog;
+  /** Awaited before the events before this one are deleted. They stay where it gives false, and where it rejects, which is a fault. */
+  beforeDeletion?(firstId: number): Promise<boolean>;
+}
+
+export interface EventRetentionOptions extends RetentionOptions {
   /** Null keeps all. */
   readonly retentionDays: number | null;
   readonly log: {
@@ -42,8 +46,6 @@ export interface EventRetentionOptions {
   };
   /** Milliseconds since 1970. */
   now(): number;
-  /** Awaited before the events before this one are deleted. They stay where it gives false, and where it rejects, which is a fault. */
-  beforeDeletion?(firstId: number): Promise<boolean>;
 }
 
 /**
@@ -74,17 +76,12 @@ export class EventRetention {
   }
 
   async apply(durableId: number): Promise<void> {
-    const { fs, folder, eventLog, log } = this.#options;
+    const { eventLog, log, retentionDays: eventRetentionDays } = this.#options;
     const present = this.#present(durableId);
     // Where the journal is still being read, the next snapshot will do.
     if (present === null || !eventLog.isWhole) return;
     try {
-      const { beforeDeletion } = this.#options;
-      const dropped = await dropOldEvents(
-        { fs, folder: dataFolder(folder), eventLog, ...(beforeDeletion && { beforeDeletion }) },
-        present,
-      );
-      const { retentionDays: eventRetentionDays } = this.#options;
+      const dropped = await dropOldEvents(this.#options, present);
       assert(eventLog.lastId >= durableId, 'retention takes the oldest events and leaves the newest');
       assert(
         eventLog.count === 0 || eventLog.firstId <= durableId + 1,
@@ -106,10 +103,6 @@ export class EventRetention {
     const { retentionDays, now } = this.#options;
     return retentionDays === null ? null : { keptMs: retentionDays * DAY_MS, now: now(), durableId };
   }
-}
-
-export interface RetentionOptions extends Pick<EventRetentionOptions, 'fs' | 'eventLog' | 'beforeDeletion'> {
-  readonly folder: DataFolder;
 }
 
 export interface DroppedEvents {
@@ -147,7 +140,8 @@ export async function dropOldEvents(
   if (dropped.length > 0) await recordBeginning(fs, folder, keptFrom);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
-    await removeIfThere(fs, join(journal, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`));
+    const index = join(journal, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`);
+    if (await fs.exists(index)) await fs.remove(index);
     await fs.syncFolder(journal);
   }
   const [from] = dropped;
@@ -161,10 +155,8 @@ export async function dropOldEvents(
  */
 async function confirmedTime(eventLog: EventLog, durableId: number): Promise<number | null> {
   const newest = await eventLog.readFrame(durableId);
-  if (newest === null) return null;
-  const id = eventLog.idAtOrBefore(newest.at - DAY_MS, durableId);
-  const frame = id === null ? null : await eventLog.readFrame(id);
-  return frame?.at ?? null;
+  const id = newest && eventLog.idAtOrBefore(newest.at - DAY_MS, durableId);
+  return id === null ? null : ((await eventLog.readFrame(id))?.at ?? null);
 }
 
 /** The time from which on everything is kept. While no second day confirms any time, that is all there is. */
@@ -204,12 +196,4 @@ async function recordBeginning(fs: FileSystem, folder: DataFolder, firstId: numb
   const beginning = await withSegment({ fs, folder: folder.journal }, firstId, async ({ header }) => header);
   if (beginning === null) throw new Error(`the segment that begins with event ${firstId} has no header`);
   await writeLogBeginning(fs, folder.root, beginning);
-}
-
-async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
-  try {
-    await fs.remove(path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
 }

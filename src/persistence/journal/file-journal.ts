@@ -25,7 +25,7 @@ import { type Frame, type FramePosition, lastEventId } from './frame.ts';
 import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
 import { FreeSpace, RESERVE_BYTES_DEFAULT } from './free-space.ts';
-import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
+import type { CommitObservation, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure, lostFile, Presence } from './journal-failure.ts';
 import { MarkKeeper, realTimer, type Timer } from './mark-keeper.ts';
 import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
@@ -65,7 +65,7 @@ export interface FileJournalOptions {
   readonly timer?: Timer;
 }
 
-export class FileJournal implements Journal {
+export class FileJournal {
   readonly #segmentBytes: number;
   readonly #monotonicMs: () => number;
   readonly #options: FileJournalOptions;
@@ -161,10 +161,12 @@ export class FileJournal implements Journal {
     this.#preallocation.begin({ file: this.#file, segment: this.#segment }, size);
   }
 
+  /** Id of the last event appended. */
   get appendedId(): number {
     return this.#appendedId;
   }
 
+  /** Id of the last event on disk, in the commit log too. */
   get durableId(): number {
     return this.#durable.lastId;
   }
@@ -185,10 +187,12 @@ export class FileJournal implements Journal {
     return this.#open.bytes + (this.#inFlight?.bytes ?? 0);
   }
 
+  /** Milliseconds since the batch under way was handed to the disk and the commit log; 0 where none is. */
   get uncommittedMs(): number {
     return this.#inFlight === null ? 0 : this.#monotonicMs() - this.#handedOverAt;
   }
 
+  /** Whether a new command should be accepted. Calling it may start a check of the free space. */
   get writable(): boolean {
     // While writes are refused no write happens, so each refused one checks whether there is space again.
     if (!this.#space.enough) this.#space.checkIfDue();
@@ -203,6 +207,10 @@ export class FileJournal implements Journal {
     return null;
   }
 
+  /**
+   * Adds a frame to the open batch. Its first id follows the last one appended. `body` is the frame as the node that decided it has
+   * encoded it; it is copied.
+   */
   append(frame: Frame, body: FrameBody = ownBody(encodePayload(frame))): FramePosition {
     assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
     if (frame.id !== this.#appendedId + 1)
@@ -237,6 +245,7 @@ export class FileJournal implements Journal {
     this.#open.begin(place, firstId);
   }
 
+  /** Starts writing what was appended, unless a write is under way; its end starts the next one. */
   commit(): void {
     if (this.#inFlight !== null || this.#open.frames === 0 || this.#failure !== null) return;
     const batch = this.#open;
@@ -341,6 +350,7 @@ export class FileJournal implements Journal {
     this.#options.onFailure(failure);
   }
 
+  /** Resolves when all that was appended before the call is on disk; rejects when the journal has failed. */
   async flush(): Promise<void> {
     const id = this.#appendedId;
     while (this.#failure === null && this.durableId < id) {
@@ -369,6 +379,7 @@ export class FileJournal implements Journal {
     this.#file = null;
   }
 
+  /** Compares all that the journal knows of its end; for the simulation. */
   audit(): void {
     const writtenId = this.#inFlight?.lastId ?? this.durableId;
     const openChain = this.#inFlight?.chain ?? this.#durable.chain;

@@ -46,66 +46,38 @@ export interface SegmentMending {
 
 /** Returns the checksum of the last frame. Throws `ForeignFrameError` for a frame that is not the one that stood there. */
 export async function writeMended({ firstId, file, fill }: SegmentMending): Promise<number> {
-  const segment = new LinkedSegment(file, firstId);
-  try {
-    const take = (frame: FrameLink): void => {
-      if (!segment.add(frame)) throw new ForeignFrameError(frame.id, 'it belongs to another history');
-    };
-    await fill({ take, rest: () => segment.flush() });
-    await segment.flush();
-    return await segment.sync();
-  } finally {
-    await segment.close();
-  }
-}
-
-/** The file, frame by frame. Each gets a place of its own, and keeps its checksum, which no other frame has there. */
-class LinkedSegment {
-  readonly #file: OpenFile;
-  readonly #firstId: number;
-  #pieces: Buffer[] = [];
-  #writtenBytes = 0;
-  #offset = SEGMENT_HEADER_BYTES;
-  #chain: number | null = null;
-
-  /** `file` is empty, and closed by `close`. */
-  constructor(file: OpenFile, firstId: number) {
-    this.#file = file;
-    this.#firstId = firstId;
-  }
-
-  /** False where the frame is not the one that followed. */
-  add({ payload, previous, checksum, contentVersion, rules }: FrameLink): boolean {
-    if (this.#chain === null)
-      this.#pieces.push(encodeSegmentHeader({ firstId: this.#firstId, chain: previous }));
+  let pieces: Buffer[] = [];
+  let writtenBytes = 0;
+  let offset = SEGMENT_HEADER_BYTES;
+  let chain = null as number | null;
+  /** Gives the frame a place of its own. It keeps its checksum, which no other frame has there. */
+  const take = ({ id, payload, previous, checksum, contentVersion, rules }: FrameLink): void => {
+    if (chain === null) pieces.push(encodeSegmentHeader({ firstId, chain: previous }));
     const bytes = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), payload]);
-    const links = { previous: this.#chain ?? previous, batchStart: this.#offset, contentVersion, rules };
-    if (sealFrame(bytes, 0, { payloadBytes: payload.length, ...links }) !== checksum) return false;
-    this.#pieces.push(bytes);
-    this.#offset += bytes.length;
-    this.#chain = checksum;
-    return true;
-  }
-
-  /** Writes what was added, so that no more of the file is in memory than was added since. */
-  async flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#pieces);
-    this.#pieces = [];
-    await writeFully(this.#file, bytes, this.#writtenBytes);
-    this.#writtenBytes += bytes.length;
-  }
-
-  /** Returns the checksum of the last frame, once the file is on disk. */
-  async sync(): Promise<number> {
+    const links = { previous: chain ?? previous, batchStart: offset, contentVersion, rules };
+    if (sealFrame(bytes, 0, { payloadBytes: payload.length, ...links }) !== checksum)
+      throw new ForeignFrameError(id, 'it belongs to another history');
+    pieces.push(bytes);
+    offset += bytes.length;
+    chain = checksum;
+  };
+  /** Writes what was taken, so that no more of the file is in memory than was taken since. */
+  const rest = async (): Promise<void> => {
+    const bytes = Buffer.concat(pieces);
+    pieces = [];
+    await writeFully(file, bytes, writtenBytes);
+    writtenBytes += bytes.length;
+  };
+  try {
+    await fill({ take, rest });
+    await rest();
     assert(
-      this.#chain !== null && this.#writtenBytes === this.#offset,
+      chain !== null && writtenBytes === offset,
       'a segment made anew has a frame, and all of them are written',
     );
-    await this.#file.sync();
-    return this.#chain;
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
+    await file.sync();
+    return chain;
+  } finally {
+    await file.close();
   }
 }
