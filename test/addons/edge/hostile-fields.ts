@@ -382,6 +382,8 @@ class Scene {
         return { ...example, confirmPassword: undefined };
       case 'changeUserPassword':
         return { ...example, confirmPassword: undefined };
+      case 'resetUserPassword':
+        return { id: 'forgetful' };
       case 'changePassword': {
         const { resetPasswordUrl } = await this.admin('POST', '/user-admin/reset-password', {
           id: 'forgetful',
