@@ -47,11 +47,9 @@ export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): Ro
     const segments = segmentsOf(basePath + pattern);
     const { leaves } = segments.reduce((branch, segment) => branch.grow(segment), root);
     assert(!leaves.has(method), `two routes for ${method} ${pattern}`);
-    const params = segments.flatMap((segment, at) =>
-      segment.startsWith(':') ? { name: segment.slice(1), at } : [],
-    );
-    leaves.set(method, { value, params });
-    if (params.length > 0) continue;
+    const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
+    leaves.set(method, { value, names });
+    if (names.length > 0) continue;
     const ofMethod = fixed.get(method) ?? new Map<string, RouteMatch<T>>();
     fixed.set(method, ofMethod.set(basePath + pattern, { kind: 'found', found: value, params: NO_PARAMS }));
   }
@@ -61,8 +59,8 @@ export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): Ro
 
 interface Leaf<T> {
   readonly value: T;
-  /** Names, and the positions of their segments. */
-  readonly params: readonly { readonly name: string; readonly at: number }[];
+  /** Names of the parameters, in their order. */
+  readonly names: readonly string[];
 }
 
 class Branch<T> {
@@ -85,62 +83,69 @@ class Branch<T> {
 
 const NOT_FOUND = { kind: 'not-found' } as const;
 const BAD_ENCODING = { kind: 'bad-encoding' } as const;
+const [SLASH, DOT, PERCENT] = [0x2f, 0x2e, 0x25] as const;
 
-/** Nearly every path; its segments are names, and need no decoding. */
-const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-]+)+$/;
+/** A parameter in the place of a fixed segment, still to be tried. */
+interface Fork<T> {
+  readonly branch: Branch<T>;
+  /** The start of the segment behind it; -1 where the path ends. */
+  readonly start: number;
+  /** Raw values on the way to it, and its own. */
+  readonly values: readonly string[];
+}
 
 /** Goes back from fixed segments to parameters; every branch of the tree lies on one way only, so it is visited at most once. */
 function search<T>(root: Branch<T>, method: string, path: string): RouteMatch<T> {
-  const isPlain = PLAIN_PATH.test(path);
-  if (!isPlain && (!path.startsWith('/') || path.includes(';'))) return NOT_FOUND;
-  const segments = path.slice(1).split('/');
-  /** Parameters in the place of fixed segments, still to be tried. */
-  const forks: { readonly branch: Branch<T>; readonly at: number }[] = [];
-  const others: Branch<T>[] = [];
+  if (path.charCodeAt(0) !== SLASH || path.includes(';')) return NOT_FOUND;
+  let forks: Fork<T>[] | null = null;
+  let others: Branch<T>[] | null = null;
+  let values: string[] = [];
   let branch = root;
-  let at = 0;
+  let start = 1;
   for (;;) {
-    const segment = segments[at];
     let next: Branch<T> | undefined;
-    if (segment === undefined) {
+    if (start === -1) {
       const leaf = branch.leaves.get(method);
-      if (leaf !== undefined) return foundAt(leaf, segments, isPlain);
-      if (branch.leaves.size > 0) others.push(branch);
+      if (leaf !== undefined) return foundAt(leaf, values);
+      if (branch.leaves.size > 0) others = [...(others ?? []), branch];
     } else {
-      next = branch.fixed.get(segment);
+      const slash = path.indexOf('/', start);
+      const segment = slash === -1 ? path.slice(start) : path.slice(start, slash);
+      start = slash === -1 ? -1 : slash + 1;
+      next = branch.fixed.size === 0 ? undefined : branch.fixed.get(segment);
       const { parameter } = branch;
-      if (parameter !== null && (isPlain || isName(segment))) {
-        if (next === undefined) next = parameter;
-        else forks.push({ branch: parameter, at: at + 1 });
+      if (parameter !== null && isName(segment)) {
+        if (next === undefined) {
+          next = parameter;
+          values.push(segment);
+        } else forks = [...(forks ?? []), { branch: parameter, start, values: [...values, segment] }];
       }
     }
     if (next !== undefined) {
       branch = next;
-      at += 1;
       continue;
     }
-    const fork = forks.pop();
-    if (fork === undefined) return others.length === 0 ? NOT_FOUND : notAllowed(others);
-    ({ branch, at } = fork);
+    const fork = forks?.pop();
+    if (fork === undefined) return others === null ? NOT_FOUND : notAllowed(others);
+    ({ branch, start } = fork);
+    values = [...fork.values];
   }
 }
 
 /** Empty and dot segments name nothing, in any spelling: a proxy in front may have resolved them already. */
 function isName(segment: string): boolean {
+  const first = segment.charCodeAt(0);
+  if (first !== DOT && first !== PERCENT) return segment !== '';
   const dots = segment.replaceAll(/%2e/gi, '.');
-  return dots !== '' && dots !== '.' && dots !== '..';
+  return dots !== '.' && dots !== '..';
 }
 
-function foundAt<T>(
-  { value, params: places }: Leaf<T>,
-  segments: readonly string[],
-  isPlain: boolean,
-): RouteMatch<T> {
+function foundAt<T>({ value, names }: Leaf<T>, values: readonly string[]): RouteMatch<T> {
   const params: Record<string, string> = {};
-  for (const { name, at } of places) {
-    const decoded = isPlain ? segments[at]! : decode(segments[at]!);
+  for (let at = 0; at < names.length; at += 1) {
+    const decoded = decodeSegment(values[at]!);
     if (decoded === null) return BAD_ENCODING;
-    params[name] = decoded;
+    params[names[at]!] = decoded;
   }
   return { kind: 'found', found: value, params: params as Params };
 }
@@ -159,16 +164,25 @@ function segmentsOf(pattern: string): string[] {
   return pattern.slice(1).split('/');
 }
 
-/** Undecoded, only visible ASCII may stand in a path. */
-const UNDECODED = /^[\x21-\x7e]*$/;
 const CONTROL_PATTERN = /\p{Cc}/u;
 
 /**
  * Percent-decoding of one path segment: exactly once, strictly. Bad hex, bytes that are not shortest-form UTF-8,
  * and control characters (NUL above all) are refused rather than repaired, so that a name has one meaning.
  */
+function decodeSegment(raw: string): string | null {
+  let isEncoded = false;
+  // One loop instead of two searches: this runs for every parameter of every request.
+  for (let i = 0; i < raw.length; i += 1) {
+    const code = raw.charCodeAt(i);
+    // Undecoded, only visible ASCII may stand in a path. Other bytes must come percent-encoded.
+    if (code <= 0x20 || code >= 0x7f) return null;
+    isEncoded ||= code === PERCENT;
+  }
+  return isEncoded ? decode(raw) : raw;
+}
+
 function decode(raw: string): string | null {
-  if (!UNDECODED.test(raw)) return null;
   try {
     // Strict by specification: bad hex, overlong forms, surrogates and cut sequences all throw.
     const decoded = decodeURIComponent(raw);
