@@ -3,13 +3,16 @@ import type { HistoryFiles, Prover } from '../../operations/history-files.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import type { Environment } from '../../process/settings.ts';
 import { auditFolder, contradictionIn } from './audit.ts';
-import { copyHeads, eachHead, HEADS_FILE_NAME } from './heads-file.ts';
+import { eachHead, HEADS_FILE_NAME, headsPath, rewriteHeads } from './heads-file.ts';
 import { keyFileOf, readHistoryKey } from './history-key.ts';
 
 export function headFiles({ fs, env }: { readonly fs: FileSystem; readonly env: Environment }): HistoryFiles {
   return {
     names: [HEADS_FILE_NAME],
-    copy: (between) => copyHeads(fs, between),
+    copy: async ({ from, to, lastId }) => {
+      if (!(await fs.exists(headsPath(from)))) return;
+      await rewriteHeads(fs, { from, to }, (recorded) => (recorded.head.lastId <= lastId ? recorded : null));
+    },
     newestId: async (folder) => {
       let newestId = 0;
       for await (const { head } of eachHead(fs, folder)) newestId = head.lastId;

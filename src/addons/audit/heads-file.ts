@@ -123,33 +123,20 @@ export async function cutOf(fs: FileSystem, root: string, key: PublicKey): Promi
   return null;
 }
 
-/** Writes the heads of another folder, as far as they are about events up to `lastId`. */
-export async function copyHeads(
-  fs: FileSystem,
-  { from, to, lastId }: { readonly from: string; readonly to: string; readonly lastId: number },
-): Promise<void> {
-  if (!(await fs.exists(headsPath(from)))) return;
-  const slots = slotsOf(eachHead(fs, from), ({ head }) => head.lastId <= lastId);
-  await replaceFile(fs, headsPath(to), slots, { durable: true });
-}
-
-/** Rewrites each head of a folder. On disk when it resolves. */
+/** Writes heads from one folder into another or the same one, without those for which `changed` gives null. On disk when it resolves. */
 export async function rewriteHeads(
   fs: FileSystem,
-  root: string,
-  rewritten: (head: RecordedHead) => RecordedHead,
+  { from, to, first }: { readonly from: string; readonly to: string; readonly first?: RecordedHead },
+  changed: (head: RecordedHead) => RecordedHead | null,
 ): Promise<void> {
   async function* slots(): AsyncGenerator<Buffer> {
-    for await (const head of eachHead(fs, root)) yield encodeSlot(rewritten(head));
+    if (first !== undefined) yield encodeSlot(first);
+    for await (const head of eachHead(fs, from)) {
+      const kept = changed(head);
+      if (kept !== null) yield encodeSlot(kept);
+    }
   }
-  await replaceFile(fs, headsPath(root), slots(), { durable: true });
-}
-
-async function* slotsOf(
-  heads: AsyncIterable<RecordedHead>,
-  isWanted: (head: RecordedHead) => boolean,
-): AsyncGenerator<Buffer> {
-  for await (const head of heads) if (isWanted(head)) yield encodeSlot(head);
+  await replaceFile(fs, headsPath(to), slots(), { durable: true });
 }
 
 /** Appends heads, one at a time. */
@@ -210,13 +197,11 @@ export class HeadsFile {
   async cut(cut: RecordedHead): Promise<void> {
     assert(cut.head.isCut, 'a cut is signed as one');
     const [fs, root] = [this.#fs, this.#root];
-    async function* slots(): AsyncGenerator<Buffer> {
-      yield encodeSlot(cut);
-      yield* slotsOf(eachHead(fs, root), ({ head }) => head.lastId > cut.head.lastId);
-    }
-    await replaceFile(fs, this.#path, slots(), { durable: true });
+    await rewriteHeads(fs, { from: root, to: root, first: cut }, (recorded) =>
+      recorded.head.lastId > cut.head.lastId ? recorded : null,
+    );
     await this.close();
-    this.#file = await this.#fs.open(this.#path, 'write');
+    this.#file = await fs.open(this.#path, 'write');
     this.#newest = null;
     await this.#findNewest();
   }

@@ -66,7 +66,7 @@ export async function replaceHistoryKey(
   if (old === null || newest === null || isDamaged || !old.publicKey.signed(newest.note)) return null;
   const key = newKey();
   const next = new HeadSigner(key);
-  await rewriteHeads(fs, folder, (recorded) =>
+  await rewriteHeads(fs, { from: folder, to: folder }, (recorded) =>
     old.publicKey.signed(recorded.note) ? { ...recorded, note: next.sign(recorded.head, old) } : recorded,
   );
   return (await writeKey(fs, file, key)).publicKey;

@@ -8,7 +8,8 @@ import {
   NOWHERE,
   type Place,
 } from '../../../src/addons/audit/chain-reading.ts';
-import { copyHeads, HeadsFile, headsPath, type RecordedHead } from '../../../src/addons/audit/heads-file.ts';
+import { headFiles } from '../../../src/addons/audit/head-files.ts';
+import { HeadsFile, headsPath, type RecordedHead } from '../../../src/addons/audit/heads-file.ts';
 import { FIRST_LINK, HistoryChain } from '../../../src/addons/audit/history-chain.ts';
 import { HeadSigner } from '../../../src/addons/audit/signed-head.ts';
 import type { DurableFrames } from '../../../src/persistence/journal/batch.ts';
@@ -145,7 +146,7 @@ test('a head is written over by the next one, but for those at the ends of block
   }
   assert.deepEqual(await idsOf(disk), [1024, 2048, FRAMES]);
   await disk.makeFolder('/copy');
-  await copyHeads(disk, { from: FOLDER, to: '/copy', lastId: 2200 });
+  await headFiles({ fs: disk, env: {} }).copy({ from: FOLDER, to: '/copy', lastId: 2200 });
   assert.deepEqual(await idsOf(disk, '/copy'), [1024, 2048]);
 });
 
