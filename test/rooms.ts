@@ -98,12 +98,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   'actors/state': {
-    purpose: 'the state as a snapshot, replayed, and audited',
+    purpose: 'the state as a snapshot, and replayed',
     imports: [
       'domain/access',
       'domain/flags',
       'domain/kinds',
-      'domain/people',
       'domain/state',
       'domain/value',
       'persistence/event-log',

@@ -32,7 +32,6 @@ import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability
 import type { Notice } from './journal-observer.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
-import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
 import { Uncommitted } from './uncommitted.ts';
 import { WriteAllowances } from './write-allowances.ts';
@@ -66,8 +65,8 @@ export interface EngineOptions extends RecorderOptions, DeciderOptions {
   readonly mailboxLengthMax?: number;
   /** True in a cluster: it may be long until a change is committed, and the state is shown without it until then. */
   readonly showsCommittedOnly?: boolean;
-  /** Goes through state, mailboxes and waiters after each turn; for the simulation. */
-  readonly audited?: boolean;
+  /** Goes through the state after each turn, and then through mailboxes and waiters; for the simulation. */
+  readonly audit?: (world: World, lastId: number) => void;
 }
 
 interface Queued {
@@ -133,7 +132,7 @@ export class Engine {
         assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
         options.journal.commit();
-        if (options.audited) this.#audit();
+        if (options.audit !== undefined) this.#audit(options.audit);
       },
       defer: options.clock.defer,
       ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
@@ -287,7 +286,7 @@ export class Engine {
     this.#scheduler.wake();
   }
 
-  #audit(): void {
+  #audit(auditWorld: (world: World, lastId: number) => void): void {
     auditWorld(this.world, this.lastId);
     assert.equal(this.feed.durableId, this.durableId, 'the feed has told of all that is on disk');
     assert.equal(

@@ -29,7 +29,6 @@ import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { assertNotNewer, loaderOf, startLoader } from './state/state-loader.ts';
-import { auditWorld } from './state/world-audit.ts';
 import { BACKGROUND_CLOCK, Background, type BackgroundClock } from './turn.ts';
 
 /** The part that other nodes play in opening a node's store. */
@@ -60,8 +59,8 @@ export interface StoreOptions {
   readonly deferredBytesMin?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
-  /** Also asserts what costs more than what it checks; for the simulation. */
-  readonly audited?: boolean;
+  /** Asserts what must be true of a state up to an event, at each turn and start. Snapshots are decoded then too; for the simulation. */
+  readonly audit?: (world: World, lastId: number) => void;
   /** The defaults unless given. */
   readonly limits?: GrowthLimits;
   /** The bytes of memory that the state may take; without a bound unless given. */
@@ -147,13 +146,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 }
 
-function checkRecovered({ world, recovery }: RecoveredState, { audited }: StoreOptions): void {
+function checkRecovered({ world, recovery }: RecoveredState, { audit }: StoreOptions): void {
   assertNotNewer(world, recovery.lastId);
   assert(
     (recovery.snapshotId ?? 0) <= recovery.lastId,
     'a snapshot is no newer than what it was recovered from',
   );
-  if (audited) auditWorld(world, recovery.lastId);
+  audit?.(world, recovery.lastId);
 }
 
 /** The state with a lineage, where its history has recorded none. */
@@ -194,7 +193,7 @@ function openEngine(
     lastAt: recovery.lastAt,
     // Operators: report it with the log line
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
-    ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audited', 'refusalToDecide'),
+    ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audit', 'refusalToDecide'),
     showsCommittedOnly: options.commitLog !== undefined,
   });
   const bytes = stateBytes(world);
@@ -232,7 +231,8 @@ function openKeeper(
       log.info({ ...snapshot }, 'snapshot taken');
       await retention.apply(engine.durableId);
     },
-    ...given(options, 'audited', 'eventsPerSnapshot', 'bytesPerSnapshot'),
+    audited: options.audit !== undefined,
+    ...given(options, 'eventsPerSnapshot', 'bytesPerSnapshot'),
   });
 }
 

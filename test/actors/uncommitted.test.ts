@@ -1,7 +1,6 @@
 /** The state of a cluster's leader has an uncommitted change only while commands are decided. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { auditWorld } from '../../src/actors/state/world-audit.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
@@ -10,6 +9,7 @@ import { PersistentMap } from '../../src/domain/value/persistent-map.ts';
 import { LocalCommitLog } from '../../src/persistence/journal/commit-log.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { commandsOn } from '../support/random-commands.ts';
+import { auditWorld } from '../support/world-audit.ts';
 
 const COMMANDS = 600;
 /** Commands that wait for the disk together at most. */

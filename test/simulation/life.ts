@@ -2,6 +2,7 @@
  * One life of the process, from opening the data folder to its end, which may come at any call to the disk. It runs
  * the real store: engine, journal, snapshots and event log, on simulated time and a simulated disk.
  */
+
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { FLAG_BYTES_MAX } from '../../src/domain/growth/refuse-growth.ts';
@@ -13,6 +14,7 @@ import { LocalCommitLog } from '../../src/persistence/journal/commit-log.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
+import { auditWorld } from '../support/world-audit.ts';
 import type { Client, Service } from './client.ts';
 import { FOLDER } from './folder.ts';
 import { isInjected } from './injected.ts';
@@ -183,7 +185,7 @@ export class Life implements Service {
       reserveBytes,
       memoryBudgetBytes: this.#around.memoryBudgetBytes,
       mailboxLengthMax,
-      audited: this.#plan.audited,
+      ...(this.#plan.audited && { audit: auditWorld }),
     });
   }
 

@@ -119,7 +119,7 @@ export interface Submitted {
 export type TestEngineOptions = Partial<
   Pick<
     StoreOptions,
-    | 'audited'
+    | 'audit'
     | 'bytesPerSnapshot'
     | 'commitLog'
     | 'deferredBytesMin'

@@ -1,4 +1,5 @@
 /** The blocks of flags that a snapshot takes over from the one before it, and that it is the same state however it is made. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
@@ -6,6 +7,7 @@ import type { Command } from '../../../src/domain/decide/decide.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../../support/engine.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { DEFAULT_STRATEGY } from '../../support/test-world.ts';
+import { auditWorld } from '../../support/world-audit.ts';
 
 async function execute(engine: TestEngine, ...commands: readonly Command[]): Promise<void> {
   for (const command of commands) assert.equal((await engine.execute(command)).kind, 'response');
@@ -20,7 +22,7 @@ async function taken({ store, manual }: TestEngine): Promise<number | undefined>
 }
 
 const open = (disk?: MemoryFileSystem): Promise<TestEngine> =>
-  openTestEngine({ audited: true, ...(disk && { disk }) });
+  openTestEngine({ audit: auditWorld, ...(disk && { disk }) });
 
 /** Asserts that a start on a copy of the folder gets this state. */
 async function assertRecovers({ store, disk }: TestEngine): Promise<void> {

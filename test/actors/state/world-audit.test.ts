@@ -1,7 +1,6 @@
 /** Each way in which a state could be broken without anybody noticing is found by going through it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { auditWorld } from '../../../src/actors/state/world-audit.ts';
 import { replaceFlag } from '../../../src/domain/state/records.ts';
 import {
   type Draft,
@@ -12,9 +11,10 @@ import {
   type World,
 } from '../../../src/domain/state/world.ts';
 import { createFlag, openTestEngine } from '../../support/engine.ts';
+import { auditWorld } from '../../support/world-audit.ts';
 
 async function stateWithFlag(): Promise<{ readonly world: World; readonly lastId: number }> {
-  const { store, execute } = await openTestEngine({ audited: true });
+  const { store, execute } = await openTestEngine({ audit: auditWorld });
   await execute(createFlag('f'));
   return { world: draftOf(store.engine.world), lastId: store.engine.lastId };
 }

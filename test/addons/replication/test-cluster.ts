@@ -2,6 +2,7 @@
  * Nodes of a cluster with a log between them, all in memory and on simulated time: the real store, journal, commit log
  * and replica of each, on a disk and a link of its own.
  */
+
 import assert from 'node:assert/strict';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../../src/actors/store.ts';
@@ -24,6 +25,7 @@ import { SimulatedTime } from '../../simulation/simulated-time.ts';
 import { FOLDER, type Submitted, TESTER } from '../../support/engine.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { auditWorld } from '../../support/world-audit.ts';
 import { type ArchiveCall, MemoryArchive } from './memory-archive.ts';
 import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
 
@@ -278,7 +280,7 @@ export class TestNode {
             return `00000000-0000-4000-8000-${run}${String(ids).padStart(4, '0')}`;
           },
           newName: options.newName,
-          audited: options.audited,
+          ...(options.audited && { audit: auditWorld }),
           eventsPerSnapshot: options.eventsPerSnapshot,
           segmentBytes: options.segmentBytes,
           logReader: inlineLogReader(disk),

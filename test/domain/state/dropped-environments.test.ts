@@ -1,13 +1,13 @@
 /** A project loses an environment, and its flags lose what they have in it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { auditWorld } from '../../../src/actors/state/world-audit.ts';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
+import { auditWorld } from '../../support/world-audit.ts';
 
 const FLAGS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const SPARE = ['production', 'staging'];

@@ -1,19 +1,19 @@
 /**
  * Goes through the whole state and asserts what every event must leave true. It costs far more than an event, so only the
- * simulation turns it on (`audited`), which thereby finds a broken state at the event that broke it, even where no
+ * simulation does (`audit` of a store), which thereby finds a broken state at the event that broke it, even where no
  * response shows it.
  */
 import assert from 'node:assert/strict';
-import { parsePasswordHash } from '../../domain/access/password-hash.ts';
-import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
-import { environmentOf } from '../../domain/flags/flag.ts';
-import { INVITATIONS_MAX } from '../../domain/kinds/invitation.ts';
-import { type Referred, referencesOf } from '../../domain/kinds/kind.ts';
-import { KIND_NAMES, type KindCounter, kindOf } from '../../domain/kinds/kinds.ts';
-import { findRole } from '../../domain/people/roles-and-groups.ts';
-import { References } from '../../domain/state/references.ts';
-import { ServedBytes } from '../../domain/state/served-bytes.ts';
-import type { DirectoryState, ProjectState, World } from '../../domain/state/world.ts';
+import { parsePasswordHash } from '../../src/domain/access/password-hash.ts';
+import { SESSIONS_MAX } from '../../src/domain/access/sessions.ts';
+import { environmentOf } from '../../src/domain/flags/flag.ts';
+import { INVITATIONS_MAX } from '../../src/domain/kinds/invitation.ts';
+import { type Referred, referencesOf } from '../../src/domain/kinds/kind.ts';
+import { KIND_NAMES, type KindCounter, kindOf } from '../../src/domain/kinds/kinds.ts';
+import { findRole } from '../../src/domain/people/roles-and-groups.ts';
+import { References } from '../../src/domain/state/references.ts';
+import { ServedBytes } from '../../src/domain/state/served-bytes.ts';
+import type { DirectoryState, ProjectState, World } from '../../src/domain/state/world.ts';
 
 /** `lastId`: the newest event that the state contains. */
 export function auditWorld(world: World, lastId: number): void {
