@@ -2,5 +2,10 @@
 
 /** Operations by the permission that they ask for. */
 export const OPERATIONS = {
-  admin: ['getOidcSettings', 'setOidcSettings', 'getSamlSettings', 'setSamlSettings'],
+  admin: [
+    ...['getOidcSettings', 'setOidcSettings', 'getSamlSettings', 'setSamlSettings'],
+    ...['changeUserPassword', 'resetUserPassword'],
+    ...['getAllPublicSignupTokens', 'createPublicSignupToken', 'updatePublicSignupToken'],
+  ],
+  personal: ['changeMyPassword'],
 };
