@@ -75,7 +75,7 @@ const ANYONE: Caller = {
 export const NOBODY: Caller = { ...ANYONE, roles: [], scope: { projects: [], environment: '' } };
 
 /**
- * A token consists of visible ASCII. Anything else is not a token, whatever its bytes were on the wire. The
+ * A token consists of visible ASCII. Anything else is not a token. The
  * longest names a project and an environment of 100 characters each before its 64 hexadecimal digits.
  */
 const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
@@ -94,7 +94,7 @@ interface CachedCaller {
 
 export interface AuthenticatorOptions {
   readonly world: World;
-  /** True with `AUTH_TYPE=none`: everybody may do everything. */
+  /** True with `AUTH_TYPE=none`: every caller has every right. */
   readonly open: boolean;
   now(): number;
   /** Told of the use of a token or a session, at most once a minute. */
@@ -105,7 +105,7 @@ export interface AuthenticatorOptions {
   readonly sessionIdleMs: number;
 }
 
-/** The step in which times of use are noted: noting one for each request would cost more than it tells. */
+/** The step in which times of use are noted: noting one for each request would cost more than it is worth. */
 const USE_STEP_MS = 60_000;
 
 export class Authenticator {
@@ -274,7 +274,7 @@ export function authorNames({ directory }: World, userId: number): readonly stri
 }
 
 export interface Author {
-  /** 0 where nobody recorded it. */
+  /** 0 where it was not recorded. */
   readonly id: number;
   readonly name: string;
   readonly email: string | null;

@@ -172,6 +172,6 @@ export interface RequestTrace {
   begun(): void;
   /** Its events are appended, and its response waits until they are durable. */
   appended(): void;
-  /** `route`: the pattern that the path matched; `none` where it matched none. */
+  /** `route`: the pattern that the path matched; `none` without a match. */
   ended(route: string, status: number): void;
 }

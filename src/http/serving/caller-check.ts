@@ -1,5 +1,5 @@
 /**
- * Identifies the caller and checks the caller's rights: 401 and 403. Runs when the request comes, and again in its
+ * Identifies the caller and checks the caller's rights: 401 and 403. Runs when the request arrives, and again in its
  * turn after a wait.
  */
 import { isIP } from 'node:net';
@@ -50,8 +50,8 @@ export class CallerCheck {
   }
 
   /**
-   * The caller where the project that gave the right is no more, or the flag that led to it; null otherwise. Nobody can tell
-   * whether it had the right, so it may be told only what it was told before, under its own key.
+   * The caller where the project that gave the right is no more, or the flag that led to it; null otherwise. Whether it
+   * had the right is unknown, so it may only get a response again that it got before, under its own key.
    */
   identifyWithoutProject(
     head: TransportRequestHead,
@@ -85,7 +85,7 @@ export class CallerCheck {
     }
     const foreign = caller.kind === 'anyone' ? refuseForeignHost(head, this.#publicOrigin) : null;
     if (foreign !== null) return foreign;
-    // What a browser sends of its own accord, any page could make it send.
+    // Any page could make a browser send what it sends automatically.
     const isAmbient = session !== null || caller.kind === 'anyone';
     const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller) : null;
     return crossSite ?? caller;
@@ -116,24 +116,24 @@ function askedOf(world: World, { projectId, featureName, environment }: Partial<
   return { projectId: asked ?? null, environment: environment ?? null };
 }
 
-/** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */
+/** Whether callers who may only read must not use it. Applications report without a page, or from pages of any site. */
 function isChange(route: Route): boolean {
   return route.kind === 'write' || (route.kind === 'read' && route.changesUsage === true);
 }
 
 // Requests that pages of other sites have a browser send.
 //
-// With `AUTH_TYPE=none` a browser needs no token, and with a session it sends one of its own accord. So any page that
-// somebody visits could make the browser write here. Browsers say where a request comes from: by `Sec-Fetch-Site`, which no page can set, and older
+// With `AUTH_TYPE=none` a browser needs no token, and with a session it sends one automatically. So any page
+// could make the browser write here. Browsers name the origin of a request: by `Sec-Fetch-Site`, which no page can set, and older
 // ones by `Origin`. Programs send neither, and are let through.
 //
 // A page may also have the name of its own site lead to this server (DNS rebinding): to the browser, it is of this very origin then.
-// Such a name is in the header Host, so where nobody needs a token the server takes only names that no stranger can own.
+// Such a name is in the header Host, so where no token is needed the server accepts only names that no stranger can own.
 
-/** Reserved, or used by networks of containers: nobody can register a name that ends so. */
+/** Reserved, or used by networks of containers: no name that ends so can be registered. */
 const LOCAL_NAME_PATTERN = /^[^.]+\.?$|\.(?:localhost|local|internal|svc)\.?$/;
 
-/** For a server that asks for no token. `publicOrigin`: where the operator says that people reach it. */
+/** For a server that needs no token. `publicOrigin`: the address configured by the operator. */
 export function refuseForeignHost(head: TransportRequestHead, publicOrigin: string | null): Refusal | null {
   const host = head.host().toLowerCase();
   const name = host.replace(/:\d*$/, '');
@@ -157,7 +157,7 @@ function refuseCrossSite(head: TransportRequestHead, caller: Caller): Refusal | 
   return refuse('NoAccessError', `A page of ${from} must not write to this server, ${reasonFor(caller)}.`);
 }
 
-/** Signing somebody in from another site would have them work in the name of somebody else. */
+/** A sign-in from another site would make a user work under another user's name. */
 function reasonFor(caller: Caller): string {
   if (caller === NOBODY) return 'nor sign in to it';
   return caller.kind === 'anyone'
@@ -165,7 +165,7 @@ function reasonFor(caller: Caller): string {
     : 'where this browser is signed in';
 }
 
-/** `null`, the origin of a sandboxed page, is nobody's. */
+/** `null`, the origin of a sandboxed page, matches no host. */
 function isOriginOf(host: string, origin: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -37,7 +37,7 @@ export interface CompressionJob {
   readonly body: Uint8Array;
   readonly coding: Format;
   readonly effort: Effort;
-  /** Asked when its turn comes; false: it is dropped. */
+  /** Called in its turn; false: it is dropped. */
   isWanted(): boolean;
 }
 
@@ -52,7 +52,7 @@ export class Compressor {
   #isBusy = false;
   #waitingBytes = 0;
 
-  /** Null where too much waits already, or where the body was not wanted any more when its turn came. */
+  /** Null where too much waits already, or where the body was not wanted any more in its turn. */
   async compress(job: CompressionJob): Promise<Buffer | null> {
     const queue = this.#queues[job.effort];
     if (queue.length >= (job.effort === 'fast' ? WAITING_MAX : THOROUGH_WAITING_MAX)) return null;

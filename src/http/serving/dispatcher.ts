@@ -202,7 +202,7 @@ class Dispatcher {
       if (accounts.mustWait(name)) return this.#waitForTurn(call, route, name);
     }
     const { monotonicMs, cluster } = this.#options;
-    // A request to a cluster may have waited for an event since it came.
+    // A request to a cluster may have waited for an event.
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
     const { chargedMs } = accounts;
     this.#prepare(call, route);
@@ -213,7 +213,7 @@ class Dispatcher {
     if (accounts.counts(heldMs)) accounts.chargeCaller(chargedName(call), heldMs);
   }
 
-  /** Asks for the caller again when its turn has come: it may have lost the right. */
+  /** Identifies the caller again in its turn: it may have lost the right. */
   #waitForTurn(call: Call, route: BoundRoute<Route>, name: string): void {
     this.#inTurn(call, name, () => {
       const caller = this.#callers.identify(call.request, route, call.params);
@@ -241,13 +241,13 @@ class Dispatcher {
     return Math.max(accessRevision, sessionsRevision);
   }
 
-  /** Continues once this node has the event that the request asks for, or the one that began its session. */
+  /** Continues once this node has the event that the request names, or the one that began its session. */
   #whenReached(call: Call, route: BoundRoute<Route>, { atLeast }: ClusterAccess): void {
     const { request } = call;
     const asked = request.header(AT_LEAST_HEADER);
     const begunBy = asked === '' ? this.#callers.unknownSession(request, route.surface) : null;
     if (asked === '' && begunBy === null) return this.#authorize(call, route);
-    // The caller check refuses a session that does not come.
+    // The caller check refuses a session that does not arrive.
     const goOn = (refusal: Refusal | null): void =>
       this.sender.guarded(call, () =>
         refusal === null || begunBy !== null
@@ -260,7 +260,7 @@ class Dispatcher {
     if (reached !== undefined) goOn(reached);
   }
 
-  /** `refused`: why the caller may be told only the response to an earlier request. */
+  /** `refused`: why the caller may only get the response to an earlier request. */
   #prepare(call: Call, route: BoundRoute<Route>, refused?: Refusal): void {
     const { request, params } = call;
     // What refused the caller when the head arrived has changed since; the body is lost.
@@ -305,11 +305,11 @@ function isKeyed(request: TransportRequest, route: Route): boolean {
   return route.kind === 'write' && request.header('idempotency-key') !== '';
 }
 
-/** Bytes of the largest context of a visitor that is charged to nobody: evaluating for it costs about the same for all. */
+/** Bytes of the largest context of a visitor that is not charged: evaluating for it costs about the same for all. */
 const SPARED_BODY_BYTES_MAX = 4 * 1024;
 
 /**
- * Whether nobody is charged: the pages of an application have one token for all of their visitors, and one of them must not make the
+ * Whether no caller is charged: the pages of an application have one token for all of their visitors, and one of them must not make the
  * others wait. So each address counts alone there, and small requests count nothing.
  */
 function isSpared({ request, surface }: Call): boolean {

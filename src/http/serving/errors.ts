@@ -83,7 +83,7 @@ export interface ErrorShape {
   bodyOf(error: HttpError, id: string, params: Params): unknown;
 }
 
-/** The errors of every surface that names no shape of its own. */
+/** The errors of every surface without its own shape. */
 export const COMMON_ERRORS: ErrorShape = { messageOnly: new Set(), bodyOf: commonBody };
 
 function commonBody({ name, message, details }: HttpError, id: string): ErrorBody | { msg: string }[] {

@@ -18,7 +18,7 @@ function flagEtag(world: World, project: ProjectState, record: FlagRecord): stri
 }
 
 /**
- * For a time at which flags were seen in use, which no event tells; 0 for never. `firstCount`: of first times that a flag's JSON
+ * For a time at which flags were seen in use, which no event has; 0 for never. `firstCount`: of first times that a flag's JSON
  * depends on, which reviving the flag takes away. `hour`: what its JSON shows of the running hour.
  */
 export function seenTag(
@@ -37,7 +37,7 @@ interface CountedUse {
 
 const NOTHING_COUNTED: ReadonlyMap<string, CountedUse> = new Map();
 
-/** Counts only grow within an hour, so that their sums tell its states apart; the time of use tells hours apart. */
+/** Counts only grow within an hour, so their sums distinguish its states; the time of use distinguishes hours. */
 function hourTag(hour: ReadonlyMap<string, CountedUse>): string {
   if (hour.size === 0) return '';
   let [yesSum, noSum] = [0, 0];
@@ -48,7 +48,7 @@ function hourTag(hour: ReadonlyMap<string, CountedUse>): string {
   return `y${yesSum.toString(36)}n${noSum.toString(36)}`;
 }
 
-/** A strong tag tells codings apart. */
+/** A strong tag distinguishes codings. */
 export function tagOfCoding(etag: string, coding: string): string {
   return `${etag.slice(0, -1)}:${coding}"`;
 }
@@ -65,7 +65,7 @@ export function ofFlagItself(etag: string): string {
   return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-f)?-/, '$1-');
 }
 
-/** The ETag, in quotes. `tag` tells apart all that a path can show at one revision. */
+/** The ETag, in quotes. `tag` distinguishes all that a path can show at one revision. */
 export function etagOf({ lineage }: World, revision: number, tag = ''): string {
   return `"${revision}${tag}-${lineage.nameAt(revision)}"`;
 }

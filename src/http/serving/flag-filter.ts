@@ -6,7 +6,7 @@ import { invalid, type Refusal } from '../../domain/state/refusal.ts';
 import type { QueryParameter, RequestContext } from './route.ts';
 
 export interface FlagFilter {
-  /** A flag needs one of these; empty: whatever its tags. Alphabetical, without repetition. */
+  /** A flag needs one of these; empty: no condition. Alphabetical, without repetition. */
   readonly tags: readonly Tag[];
   /** By case; empty: any name. */
   readonly namePrefix: string;

@@ -41,7 +41,7 @@ export function makeTokenSecret(
   return { digest: keep(request, secretOfSeed(seed, key)), seed };
 }
 
-/** The secret that was made of the seed with this key; null if it was another key, or none. */
+/** The secret that was made of the seed with this key; null if it was another key, or no key. */
 export function secretAgain(
   { seed, digest }: { readonly seed?: string; readonly digest: string },
   key: string | null,
@@ -67,7 +67,7 @@ export function publicUrl(context: RequestContext<unknown>): string {
   return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;
 }
 
-/** The purpose of a link's secret, for the page that opens it. The secret comes after the `#`, which browsers do not send. */
+/** The purpose of a link's secret, for the page that opens it. The secret follows the `#`, which browsers do not send. */
 export type LinkUse = 'password' | 'invitation';
 
 export function linkUrl(context: RequestContext<unknown>, use: LinkUse, secret: string): string {

@@ -2,7 +2,7 @@
 import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
-/** Responses show state and secrets, so nobody on the way keeps them, and no browser takes them for something else. */
+/** Responses show state and secrets, so no proxy caches them, and no browser guesses another type. */
 const UNCACHED = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
 
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'];

@@ -1,6 +1,6 @@
 /**
  * The metrics page, in the text format of Prometheus. docs/operating-reference.md repeats the help that says what to look for. Everything is
- * read when the page is asked for; between two scrapes nothing is computed.
+ * read when the page is requested; between two scrapes nothing is computed.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
@@ -209,7 +209,7 @@ export function createMetrics(sources: MetricsSources, ofAddons: readonly AddonM
 function registerDistributions(registry: Registry, { commits, routes }: MetricsSources): void {
   const one = (distribution: Distribution) => () => [{ labels: {}, distribution }];
   const register = (name: string, help: string, read: () => LabelledDistribution[]): void => {
-    // The registry asks a metric for its values and prints them; a histogram of its own can only be filled one
+    // The registry reads a metric's values and prints them; its own histogram can only be filled one
     // observation at a time.
     registry.registerMetric(new DistributionMetric(name, help, read) as never);
   };
@@ -253,7 +253,7 @@ function single<Source>([name, help, read]: Row<Source>, source?: Source): ReadM
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric whose values are read each time that the registry is asked. */
+/** A metric whose values are read at each scrape. */
 interface ReadMetric {
   readonly name: string;
   readonly help: string;

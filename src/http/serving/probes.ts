@@ -22,7 +22,7 @@ export type Phase = 'starting' | 'ready' | 'draining';
 
 interface MetricsPage {
   readonly registry: Registry;
-  /** Null: everybody who reaches the port may read them. */
+  /** Null: every client of the port may read them. */
   readonly token: string | null;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
@@ -30,9 +30,9 @@ interface MetricsPage {
 
 /** The health of an add-on. */
 export interface AddonHealth {
-  /** A sentence on what needs somebody; null where nothing does. */
+  /** A sentence on what needs an operator; null where nothing does. */
   readonly warning: string | null;
-  /** Fields of its own in the response. */
+  /** Its fields in the response. */
   readonly shown: object;
   /** Its part of `/ready`, where it may keep the server from being ready. */
   readonly readiness?: { readonly isReady: boolean; readonly shown: object };
@@ -120,7 +120,7 @@ function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute
   };
 }
 
-/** Compares digests, so that the time it takes tells nothing about the token. */
+/** Compares digests, so that the time it takes reveals nothing about the token. */
 function holdsToken(request: TransportRequest, token: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(request.header('authorization')), digest(`Bearer ${token}`));

@@ -67,7 +67,7 @@ export class ReadPath {
 }
 
 // Refuses a response that could not arrive: what its client has not read yet would be more than all clients together may leave
-// unread, so the connection would be closed in its middle. A refusal before the first byte says what to ask for instead.
+// unread, so the connection would be closed in its middle. A refusal before the first byte names a request that works.
 
 /** Bytes of one response, as it is sent. */
 export const RESPONSE_BYTES_MAX = UNREAD_BYTES_MAX;

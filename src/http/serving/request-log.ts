@@ -88,7 +88,7 @@ function fieldsOf({ head, requestId, errorId }: ServedRequest): object {
 
 /**
  * A path as logs may hold it. A client can name an API token by its secret in a path, and logs are kept longer and read
- * by more people than secrets should be. So whatever follows `/api-tokens/`,
+ * by more people than secrets should be. So all that follows `/api-tokens/`,
  * `/invite/` and `/invite-link/tokens/`, and every segment that has the form of a
  * token (docs/specification/rights.md#credentials), is left out, percent-encoded or not.
  */
@@ -108,7 +108,7 @@ const TRACE_PARENT_PATTERN =
 interface TraceParent {
   readonly traceId: string;
   readonly parentId: string;
-  /** A byte; its lowest bit says that the caller records the trace. */
+  /** A byte; its lowest bit is set when the caller records the trace. */
   readonly flags: number;
 }
 

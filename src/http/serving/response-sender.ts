@@ -1,5 +1,5 @@
 /**
- * The one way in which responses leave: counted, logged, with the id of the request and the headers that depend on who asked.
+ * The one way in which responses leave: counted, logged, with the id of the request and the headers that depend on the caller.
  * An error is worded here, as its surface words errors.
  *
  * A refusal that depends on the state waits until that state is durable (invariant 4).
@@ -60,7 +60,7 @@ export type RefuseUnread = (
   ...refused: [...Parameters<RequestHandlers['refuse']>, errorId?: string]
 ) => HttpResponse;
 
-/** Hardly any client sees it: it has gone, has got a 408 at the deadline, or sends no more. */
+/** Hardly any client sees it: it has disconnected, got a 408 at the deadline, or stopped sending. */
 export const NOT_WANTED = refuse(
   'ServiceUnavailableError',
   'The client closed its side of the connection while the request waited for its turn; nothing was done.',
@@ -80,7 +80,7 @@ export class ResponseSender {
   readonly #log: RequestLog;
   /** The meter of requests without a route. */
   readonly unmatched = new RouteMeter('', 'none');
-  /** Whether it matters when a request came. */
+  /** Whether the time of arrival of a request matters. */
   readonly isTimed: boolean;
   #crossOrigin: CrossOrigin;
   #age = '';
@@ -228,7 +228,7 @@ export class ResponseSender {
     this.send(call, errorResponse(error, { shape, id: errorId, params: call.params, extraHeaders }), errorId);
   }
 
-  /** The response with the headers that depend on who asked. */
+  /** The response with the headers that depend on the caller. */
   #finished(
     response: HttpResponse,
     {
@@ -246,7 +246,7 @@ export class ResponseSender {
     return finished === headers ? response : { status, headers: finished, body };
   }
 
-  /** Made once for each age: on an edge that hears its upstream, responses have that of the one before. */
+  /** Made once for each age: on an edge with an open upstream, responses share one. */
   #ageHeaders(ageMs: number): ResponseHeaders {
     const age = String(Math.min(Math.round(ageMs), Number.MAX_SAFE_INTEGER));
     if (age !== this.#age) {
@@ -272,7 +272,7 @@ export class ResponseSender {
 /** Ids that logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
 
-// Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
+// Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response names the origins that may read it, errors
 // included, because a page that may not read an error cannot tell what went wrong.
 
 interface CrossOrigin {

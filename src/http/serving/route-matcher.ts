@@ -34,7 +34,7 @@ export interface RouteMatcher<T> {
 
 /**
  * Compiles the routes, all under `basePath` (such as `/flags`; empty for none).
- * HEAD goes where GET goes, unless it has a route of its own.
+ * HEAD takes the route of GET, unless it has its own.
  */
 export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): RouteMatcher<T> {
   const root = new Branch<T>();

@@ -1,7 +1,7 @@
 /**
  * The description of a route. The table of routes of each surface is the one source of routing, authentication,
- * rights, validation and the description of the interface; a handler only says what is read, or which command is
- * meant and how its outcome is answered.
+ * rights, validation and the description of the interface; a handler only chooses what is read, or the command
+ * and the response to its outcome.
  */
 import assert from 'node:assert/strict';
 import type * as v from 'valibot';
@@ -53,18 +53,18 @@ export interface RequestContext<Body> {
   readonly rawQuery: string;
   /** A header of the request, by its name in lower case; empty when absent. */
   header(name: string): string;
-  /** The address of the caller, as far as trusted proxies say who that is; empty once the client has gone. */
+  /** The address of the caller, from trusted proxies; empty once the client has disconnected. */
   remoteAddress(): string;
   /** The host that the caller named. */
   host(): string;
   readonly body: Body;
-  /** Milliseconds since 1970, at the moment of asking. */
+  /** Milliseconds since 1970, now. */
   now(): number;
 }
 
 /** The server as clients reach it. */
 export interface Site {
-  /** Whether nobody needs a token. */
+  /** Whether no token is needed. */
   readonly isOpen: boolean;
   /** The prefix of every path in responses. */
   readonly basePath: string;
@@ -93,7 +93,7 @@ interface RouteBase extends Need {
   readonly locate?: Locate<object>;
   /** Parameters of the query string, all optional, by name: for the description. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** The schema of the request's body; absent where none is read. */
+  /** The schema of the request's body; absent where no body is read. */
   readonly body?: v.GenericSchema;
   /** True: a request without a body counts as one with `{}`. */
   readonly bodyIsOptional?: true;
@@ -124,7 +124,7 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   readonly isPolled?: true;
   /** Whether a POST responds 304 to a matching If-None-Match, as every GET does. */
   readonly honoursIfNoneMatch?: true;
-  /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
+  /** True: it changes something that is no part of the state, so pages of other sites must not call it where no token is needed. */
   readonly changesUsage?: true;
   /** Lists and objects of the body that may have hundreds of items: those of a large body are checked some at a time. Such a route has no `locate`. */
   readonly bodyItems?: readonly ItemsOfBody[];
@@ -136,7 +136,7 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
 }
 
 /**
- * Refuses what a command has come to: rights that depend on its body and on the state. Asked in the turn of the command, with the
+ * Refuses the result of a command: rights that depend on its body and on the state. Called in the turn of the command, with the
  * rights that the caller has then, and not where nothing changes. `world` is the state before.
  */
 export type Guard = (
@@ -159,7 +159,7 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
    * the command is decided against the state in its own turn.
    */
   command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
-  /** The author of the change where it is not the caller: somebody recognised by the content of the body. */
+  /** The author of the change where it is not the caller, but identified by the body. */
   actor?(world: World, command: Command): Actor;
   /** Absent where the check of the route's rights is all. */
   readonly guard?: Guard;
@@ -209,7 +209,7 @@ export interface PlainRoute {
   readonly path: string;
   /** For the description, which leaves the route out where this is absent. */
   readonly described?: PlainDescription;
-  /** Whether the response is large, so that the address that asks pays for the time that it takes. */
+  /** Whether the response is large, so that its time is charged to the address of the caller. */
   readonly isLarge?: true;
   respond(request: TransportRequest): HttpResponse | Promise<HttpResponse>;
 }
@@ -253,7 +253,7 @@ const DONE: RouteBase['success'] = { status: 200, schema: null };
 
 /**
  * A route that reads, such as `GET /projects`; the types of `context.body` and of what is located come from its schema and its
- * `locate`. Every reader may use it unless it says who may. What it `shows` waits for all of the state (invariant 4).
+ * `locate`. Every reader may use it unless it names a permission. What it `shows` waits for all of the state (invariant 4).
  */
 export function readRoute<
   S extends v.GenericSchema | undefined = undefined,

@@ -12,7 +12,7 @@ export const EVENT_STREAM_HEADERS = ResponseHeaders.of(
 /** A comment, which clients ignore: it shows that the connection is alive. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
-/** Everything of an event that comes before its data. `name` is null for an event without one. */
+/** Everything of an event before its data. `name` is null for an event without one. */
 export function eventHead(name: string | null, id: number): string {
   return `${name === null ? '' : `event: ${name}\n`}id: ${id}\ndata: `;
 }

@@ -7,7 +7,7 @@
  * made it (src/http/serving/caller-check.ts), since another port of the same host is the same site.
  *
  * Over HTTPS its name begins with `__Host-`. Browsers take such a cookie from this host alone, and never over plain HTTP, so
- * nobody on another host of the domain, or on the way, can plant one. It is for all paths then, so the name holds the path.
+ * no other host of the domain, and no proxy, can plant one. It is for all paths then, so the name holds the path.
  */
 
 const NAME = 'flagstaff_session';

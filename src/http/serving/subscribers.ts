@@ -1,12 +1,12 @@
 /**
  * Open streams of server-sent events, and the sources that they follow. A change that becomes durable wakes one worker for all of them,
- * which brings each source up to date, and then writes to its streams. It works in short turns, and sources alternate, so that writes go on
- * beside it, and many streams of one source do not hold up those of another. Changes that come while it works are sent together in
+ * which brings each source up to date, and then writes to its streams. It works in short turns, and sources alternate, so that writes continue
+ * beside it, and many streams of one source do not hold up those of another. Changes that arrive while it works are sent together in
  * its next round.
  *
  * A stream is never given more than one piece that its client does not take: what changes meanwhile waits where all streams share it,
- * and a client that falls behind what is kept there is disconnected and comes back. A stream lasts as long as its caller may read: that
- * is asked again whenever rights or sessions change, and every second, since tokens expire.
+ * and a client that falls behind what is kept there is disconnected and reconnects. A stream lasts as long as its caller may read: that
+ * is checked again whenever rights or sessions change, and every second, since tokens expire.
  */
 import type { ServedState } from '../../actors/served-state.ts';
 import { FollowUp, inTurns, type Requester, until } from '../../actors/turn.ts';
@@ -16,7 +16,7 @@ import { KEEP_ALIVE } from './server-sent-events.ts';
 const TICK_MS = 1_000;
 
 /**
- * Every stream is written to within so many ticks. SDKs give up a stream that was silent for 60 s, Unleash Edge after 90 s,
+ * Every stream is written to within this many ticks. SDKs give up a stream that was silent for 60 s, Unleash Edge after 90 s,
  * and proxies often after 60 s.
  */
 const TICKS_TO_ALL = 20;
@@ -173,7 +173,7 @@ export class Subscribers<S> {
     return stream;
   }
 
-  /** Has the sources asked for news. */
+  /** Has the sources checked for changes. */
   wake(): void {
     this.#hasNews = true;
     this.#work.want();

@@ -15,11 +15,11 @@ export const API_PREFIX = '/api/admin';
 export interface Surface {
   /** The prefix of the paths of all its routes; empty for none. */
   readonly prefix: string;
-  /** Null: everybody may call, and no token is looked at. */
+  /** Null: every client may call, and tokens are ignored. */
   readonly access: SurfaceAccess | null;
   readonly errors: ErrorShape;
   readonly routes: readonly (Route | PlainRoute)[];
-  /** Whether pages of other origins may call it, which browsers must be told. */
+  /** Whether pages of other origins may call it, by headers for browsers. */
   readonly isForPages?: boolean;
   /** Whether responses to reads are compressed for clients that take that. */
   readonly compresses?: boolean;

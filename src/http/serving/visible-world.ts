@@ -6,7 +6,7 @@ import { ADMIN_ROLE_ID, type Role } from '../../domain/access/roles.ts';
 import { currentWorld, type ProjectState, type World } from '../../domain/state/world.ts';
 import { type Caller, rolesIn } from './access.ts';
 
-/** The state itself for API tokens, whose scope says what they see, and where nobody needs a token. */
+/** The state itself for API tokens, whose scope limits what they see, and where no token is needed. */
 export function worldSeenBy(world: World, caller: Caller): World {
   if (caller.user === null || caller.roles.some(isHeldEverywhere)) return world;
   const known = seenBy.get(caller);
@@ -49,7 +49,7 @@ function partOf(world: World, caller: Caller): World {
     segments: new PartOfMap(directory.segments, ({ project }) => seesNamed(project)),
     apiTokens: new PartOfMap(directory.apiTokens, ({ projects: of }) => of.every(seesNamed)),
   };
-  // A part is only read, and has all that a reader of a map asks for.
+  // A part is only read, and has all that a reader of a map needs.
   const flagProjects = new ProjectsOfFlags(world.flagProjects, projects);
   const readable = { projects, flagProjects, directory: { ...directory, ...parts } } as unknown as Pick<
     World,

@@ -125,8 +125,8 @@ class Write implements Submission<HttpResponse> {
   }
 
   /**
-   * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
-   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in. All rights are
+   * Checks, in the turn of a command, whether its client still waits and its caller still has all rights:
+   * reading what a command needs, and its mailbox, may have taken seconds since the route checked the caller. All rights are
    * in the directory, so where it is still the one with which the route did, they are as they were.
    */
   mayStart(world: World): Refusal | null {
@@ -170,7 +170,7 @@ class Write implements Submission<HttpResponse> {
 
 // `Idempotency-Key` (docs/specification/common.md#idempotency-key): a write that is sent again because its response
 // was lost gets the first response and changes nothing twice, for 24 hours and across restarts. Only successes that
-// changed something are kept: a refusal changed nothing, and its cause may be gone.
+// changed something are kept: a refusal changed nothing, and its cause may have ended.
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
@@ -215,7 +215,7 @@ function retryOf(
   };
 }
 
-/** Credentials, and not the name of the caller, because two tokens may have the same name. Sessions come and go. */
+/** Credentials, and not the name of the caller, because two tokens may have the same name, and sessions end. */
 function credentialsOf(request: TransportRequest, { user, token }: Caller): readonly unknown[] {
   const secret = secretIn(request.header('authorization'));
   if (secret !== null || (user === null && token === null)) return [secret];

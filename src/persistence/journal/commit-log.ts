@@ -1,7 +1,7 @@
 /**
  * Decides what has happened. A node writes each batch to its own disk and hands it to the commit log at once; the
  * batch is durable, and may be acknowledged, when both have it. What the log refuses never happened, and what it holds
- * happened, even if the node that wrote it is gone.
+ * happened, even if the node that wrote it is lost.
  *
  * Every node keeps all frames in its own journal (journal.ts), for recovery, search, history, snapshots and tools. A
  * frame that another node wrote is followed: applied and appended as the same bytes, under the same ids.
@@ -12,7 +12,7 @@
 
 import type { FrameBody } from './frame-format.ts';
 
-/** The frames of one group commit, in order: all of them are decided, or none is. */
+/** The frames of one group commit, in order: all of them are decided, or not one. */
 export interface CommitBatch {
   /** Ids of the first event and of the last one. */
   readonly firstId: number;

@@ -18,7 +18,7 @@ export interface JournalPart {
   readonly end: number;
   /** Id of the last event in it. */
   readonly lastId: number;
-  /** Checksum of that frame; null where nobody vouches for it, so that the frames alone vouch for each other. */
+  /** Checksum of that frame; null where it is not known, so that the frames alone vouch for each other. */
   readonly chain: number | null;
 }
 

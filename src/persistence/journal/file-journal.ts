@@ -8,10 +8,10 @@
  * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
  *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
  * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
- *   disk to its end. Recovery tells damage from a torn tail by that.
+ *   disk to its end. Recovery distinguishes damage from a torn tail by that.
  * - Zeros ahead of the end (preallocation.ts) never delay a batch that does not reach them, and are cut off at a close.
  *
- * Ordering after a sync: first the next batch is handed to the disk, then the callers of the finished one are told,
+ * Ordering after a sync: first the next batch is handed to the disk, then the callers of the finished one are notified,
  * so that the disk works while responses are sent.
  */
 import assert from 'node:assert/strict';
@@ -56,7 +56,7 @@ export interface FileJournalOptions {
   readonly reserveBytes?: number;
   /** Records where the log begins. The first batch of a new log waits for it. */
   readonly onBegun?: (beginning: SegmentStart) => Promise<void>;
-  /** Whether the lock on the data folder is still this process's; asked once a second. */
+  /** Whether the lock on the data folder is still this process's; called once a second. */
   readonly holdsLock?: () => Promise<boolean>;
   /** How many bytes of zeros to keep ahead of the end; 0 for none. */
   readonly preallocatedBytes?: number;

@@ -18,16 +18,16 @@
  *   40 00 00 00 | 44 1f a9 94 | f0 24 39 d6 | 05 00 00 00 | 00 00 00 00 | 01 00 | 01 00 | 81 a2 69 64 01
  *
  * The checksum covers what is the same on every node that has the frame, and only that: the event ids, the content,
- * by which rules it is replayed, and the frame before. Where the frame lies is local, and has a checksum of its own.
+ * by which rules it is replayed, and the frame before. Where the frame lies is local, and has its own checksum.
  *
  * No frame begins with zeros. So zeros from a frame's end to the end of the last segment were written ahead
  * (preallocation.ts), and nothing has overwritten them yet.
  *
  * The chain of checksums shows a frame that was dropped, doubled, swapped or brought from elsewhere, though its own
- * checksum holds. The batch's beginning tells damage from a torn tail: one sync is in flight at a time, and a batch is
+ * checksum holds. The batch's beginning distinguishes damage from a torn tail: one sync is in flight at a time, and a batch is
  * written only after the one before it is on disk, hence everything before a frame's `batchStart` had been synced
  * when the frame was written. Wrong bytes at offset o with a good frame after them whose `batchStart` lies beyond o
- * are damage; wrong bytes that no such frame follows belong to the last batch, which nobody was ever answered for.
+ * are damage; wrong bytes that no such frame follows belong to the last batch, which was never acknowledged.
  *
  * Format 1, of release 0.1.0, a header of 16 bytes. It is read and never written:
  *

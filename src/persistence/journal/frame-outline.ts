@@ -4,7 +4,7 @@
  * takes one or two seconds for a million events instead of ten.
  *
  * One object is used for many frames, and holds the last one only. It reads what this server writes
- * (frame-payload.ts); `read` says no to anything else, and the caller decodes the frame to learn what is wrong with
+ * (frame-payload.ts); `read` refuses anything else, and the caller decodes the frame to learn what is wrong with
  * it.
  */
 import assert from 'node:assert/strict';

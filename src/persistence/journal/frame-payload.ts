@@ -27,7 +27,7 @@ export function encodePayload(frame: Frame): Buffer {
   return refuseUnreadable(frame.answer === undefined ? payload : encoder.addResponse(frame.answer));
 }
 
-/** The bytes of so many events fit into memory a few times, however large their flags are. */
+/** The bytes of this many events fit into memory a few times, however large their flags are. */
 const EVENTS_AT_ONCE_MAX = 64;
 
 /** Encodes frames in two steps: the events, before they are applied, and then the response, which is only known after. */
@@ -36,7 +36,7 @@ export class FrameEncoder {
 
   /**
    * Encodes all but the response, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on what is over a
-   * limit. Values have to be storable (json.ts); where nobody has checked that, `refuseUnreadable` does.
+   * limit. Values have to be storable (json.ts); where that is not checked yet, `refuseUnreadable` does.
    */
   encode(frame: Frame, bytesMax: number): Buffer {
     assert(bytesMax > 0 && bytesMax <= FRAME_BYTES_MAX, 'a reader accepts every frame that may be encoded');
@@ -70,7 +70,7 @@ function refuseLarge(events: readonly RecordedEvent[], bytesMax: number): void {
   }
 }
 
-/** Throws where a reader would refuse the payload. What a request sent was checked when it came, so only very many values can be too many. */
+/** Throws where a reader would refuse the payload. A request's values were checked when it arrived, so only very many values can be too many. */
 export function refuseUnreadable(payload: Buffer): Buffer {
   const { problem } = guard(payload);
   if (problem !== null) throw new EncodingError(problem);
@@ -128,7 +128,7 @@ export function decodePayload(payload: Buffer, stamp: PayloadStamp): Decoded {
 
 /**
  * Decodes a payload in steps of one event, or of a third of a long one. Each yields the offset that it has reached: megabytes
- * decoded at once would hold the event loop. What is wrong with a payload is said by `decodePayload`.
+ * decoded at once would hold the event loop. `decodePayload` reports what is wrong with a payload.
  */
 export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Generator<number, Decoded> {
   const cursor = new MessagePackCursor(payload);

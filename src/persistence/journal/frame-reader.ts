@@ -21,7 +21,7 @@ const GAP_BYTES_MAX = 32 * 1024;
 
 /**
  * Bounds the buffer of a grouped read, and what is decoded between two turns of the event loop, to about 5 ms; a single
- * larger frame still gets a buffer of its own.
+ * larger frame still gets its own buffer.
  */
 const GROUP_BYTES_MAX = 256 * 1024;
 
@@ -36,7 +36,7 @@ export interface FramePlace {
   readonly segment: number;
   readonly offset: number;
   readonly bytesEnd: number;
-  /** The events in it that are asked for, where they are known. */
+  /** The requested events in it, where they are known. */
   readonly ids?: readonly number[];
 }
 
@@ -75,8 +75,8 @@ export interface FrameReading extends JournalSource {
 }
 
 /**
- * Calls `visit` for every place in the order of the files and offsets, whatever the order given; not for places in a
- * segment whose file is gone because it is not kept any more.
+ * Calls `visit` for every place in the order of the files and offsets, in any order given; not for places in a
+ * segment whose file was deleted by retention.
  */
 export async function readFrames<Place extends FramePlace>(
   reading: FrameReading,

@@ -1,4 +1,4 @@
-/** A frame: one committed command. All of its events survive a crash, or none does (invariant 2). */
+/** A frame: one committed command. All of its events survive a crash, or none (invariant 2). */
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { LineageMark } from '../../domain/state/lineage.ts';

@@ -77,7 +77,7 @@ export class Presence {
     this.#checkedAt = options.monotonicMs();
   }
 
-  /** Throws `LostFileError`. Does nothing when it was asked within the last second. */
+  /** Throws `LostFileError`. Does nothing within a second of the last call. */
   async checkIfDue(file: OpenFile, path: string): Promise<void> {
     const now = this.#options.monotonicMs();
     assert(now >= this.#checkedAt, 'the monotonic clock does not go back');

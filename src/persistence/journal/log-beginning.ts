@@ -1,11 +1,11 @@
 /**
  * The beginning of the log, `log.beginning` in the data folder: "the journal begins with this event".
  *
- * The names of the segments alone do not tell whether the oldest ones were deleted by retention or by somebody else, nor
- * an empty journal from one that is gone. This file does. It lies outside the journal's folder, so that it does not
- * go with it. It is written when the first segment of all is on disk, and before retention deletes anything, so it never
- * names an event that the journal does not reach back to, unless a file is missing. A folder of release 0.1.0 has
- * none, and gets one at its first start.
+ * The names of the segments alone do not show whether the oldest ones were deleted by retention, nor
+ * distinguish an empty journal from a deleted one. This file does. It lies outside the journal's folder, so that it is not
+ * deleted with it. It is written when the first segment of all is on disk, and before retention deletes anything, so it never
+ * names an event that the journal does not reach back to, unless a file is missing. A folder of release 0.1.0
+ * gets one at its first start.
  *
  * Format 1, 28 bytes. Every number is little-endian:
  *

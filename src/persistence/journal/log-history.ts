@@ -1,8 +1,8 @@
 /**
- * The history that a journal tells, `log.history` in the data folder: an id drawn at random before the first event, and who
+ * The history of a journal, `log.history` in the data folder: a random id from before the first event, and what
  * decided its events last, the disk of this node alone or the log of a cluster.
  *
- * Journals of different histories can have the same ids of events. This id tells them apart: the log of a cluster, its records
+ * Journals of different histories can have the same ids of events. This id distinguishes them: the log of a cluster, its records
  * and its archive carry it too, so a node never follows another history than its own. The last batch of a journal that
  * a log decides may never have happened, and is cut off where the log does not have it. One that the disk decided
  * was acknowledged, and is never cut off.
@@ -12,7 +12,7 @@
  *
  *   FLAGHIST 1 00112233445566778899aabbccddeeff disk 0cc20cb7
  *
- * History: 1, the first. A folder of release 0.2.0 has none, and gets one at its next start.
+ * History: 1, the first. A folder of release 0.2.0 gets one at its next start.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -38,7 +38,7 @@ export interface LogHistory {
 export const newHistoryId = (): string => randomBytes(16).toString('hex');
 
 /**
- * Null where there is no file; `folder` is the data folder. A damaged file says the less dangerous thing, that all was
+ * Null where there is no file; `folder` is the data folder. A damaged file stands for the less dangerous case, that all was
  * acknowledged.
  */
 export async function readLogHistory(fs: FileSystem, folder: string): Promise<LogHistory | null> {
@@ -55,7 +55,7 @@ export async function readLogHistory(fs: FileSystem, folder: string): Promise<Lo
   return isGood ? { id, decidedBy: decidedBy === 'disk' ? 'disk' : 'log' } : { id: null, decidedBy: 'disk' };
 }
 
-/** Durable when it resolves; leaves the file alone where it says the same. `folder` is the data folder. */
+/** Durable when it resolves; leaves the file alone where it is equal. `folder` is the data folder. */
 export async function writeLogHistory(
   fs: FileSystem,
   folder: string,

@@ -53,7 +53,7 @@ export class MarkKeeper {
     });
   }
 
-  /** Resolves also when it has failed, which `onFailure` is told. */
+  /** Resolves also after a failure, which goes to `onFailure`. */
   async write(): Promise<void> {
     assert(this.#writing === null, 'one mark is written at a time, so that one slot is whole');
     const mark = this.#options.durable();

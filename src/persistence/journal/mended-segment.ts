@@ -1,5 +1,5 @@
 /**
- * A segment file made anew, of frames from elsewhere: a backup, the folder of another node, the archive of a cluster. Each has to be the
+ * A segment file restored from frames elsewhere: a backup, the folder of another node, the archive of a cluster. Each has to be the
  * very frame that stood there, which the chain of checksums proves, from the frame before the segment to the one behind it.
  */
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ export async function writeMended({ firstId, file, fill }: SegmentMending): Prom
   let writtenBytes = 0;
   let offset = SEGMENT_HEADER_BYTES;
   let chain = null as number | null;
-  /** Gives the frame a place of its own. It keeps its checksum, which no other frame has there. */
+  /** Gives the frame its own place. It keeps its checksum, which no other frame has there. */
   const take = ({ id, payload, previous, checksum, contentVersion, rules }: FrameLink): void => {
     if (chain === null) pieces.push(encodeSegmentHeader({ firstId, chain: previous }));
     const bytes = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), payload]);

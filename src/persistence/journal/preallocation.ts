@@ -8,7 +8,7 @@
  *   Only zeros to the end of the last segment mean that (segment-end.ts); others are wrong bytes like any.
  * - They never reach beyond the size at which a segment is full, so no segment but the last one has any.
  * - They are an aid and not a promise. Where a batch overtakes them it makes the file longer by itself, and on a disk
- *   that is almost full none are written.
+ *   that is almost full there are none.
  * - A slice that is being written never overlaps a batch: the batch waits for it (`clearOf`).
  */
 import assert from 'node:assert/strict';
@@ -30,9 +30,9 @@ export interface PreallocationOptions {
   readonly bytesAhead: number;
   /** The size at which a segment is full. */
   readonly segmentBytes: number;
-  /** Whether the disk has room for so many bytes that could be done without. */
+  /** Whether the disk has room for this many optional bytes. */
   readonly hasRoomFor: (bytes: number) => boolean;
-  /** A failed write or sync, after which nothing is known about the file. A full disk is none. */
+  /** A failed write or sync, after which nothing is known about the file. A full disk is no failure. */
   readonly onFailure: (segment: number, offset: number, cause: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * How a segment ends: whole, with zeros that no batch has overwritten yet (preallocation.ts), with a tail that a crash
- * cut off or that is still being written, or with damage. Every reader of segments asks here, so that all of them draw
+ * cut off or that is still being written, or with damage. Every reader of segments uses this, so that all of them draw
  * the line in the same place.
  */
 import assert from 'node:assert/strict';

@@ -51,7 +51,7 @@ export async function listSegments({ fs, folder }: JournalSource): Promise<reado
 
 /**
  * Opens a segment for the duration of `use`. Throws `DataFolderError` when a newer version wrote its header, and when
- * the disk cannot read it (`isUnreadableSegment`) in a place where nothing can be said of what else it holds.
+ * the disk cannot read it (`isUnreadableSegment`) in a place where the rest of its contents is unknown.
  */
 export async function withSegment<T>(
   { fs, folder }: JournalSource,

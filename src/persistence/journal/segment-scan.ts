@@ -2,7 +2,7 @@
  * Reads a segment from front to back, and verifies the checksum and the chain of every frame without decoding any.
  *
  * The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
- * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
+ * would cost more than its checksum. Memory is bounded by one chunk and one frame, for any file.
  */
 import assert from 'node:assert/strict';
 import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
