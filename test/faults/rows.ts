@@ -83,8 +83,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A write is torn, at any byte',
-    promise:
-      'The exact prefix is recovered, appending continues after it, and a second restart is identical.',
+    promise: 'The exact prefix is recovered, and a second restart is identical.',
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
   },
   {
@@ -99,7 +98,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Bits flip in the journal; frames or segments are dropped, doubled, swapped or restored',
-    promise: 'Refused, naming file, offset and last good event; never a smaller or another state.',
+    promise: 'Refused, naming the place; never a smaller or another state.',
     tests: [
       ...damage(
         'every single bit flip in a cleanly closed journal is refused',
@@ -113,7 +112,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Bits flip in old history that a start leaves unread',
     promise:
-      'Found in the background: the server continues, names file, offset and last good event, and shows nothing of that file; searches say so. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
+      'Found in the background: the server continues, names the place, and shows nothing of that file. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
@@ -172,7 +171,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['full disk'],
   },
   {
-    fault: 'A call to the disk fails, once or for good, also during recovery',
+    fault: 'A call to the disk fails, also during recovery',
     promise: 'The process ends; the next start misses nothing acknowledged.',
     tests: [
       ...io('an I/O error at any call'),
@@ -197,8 +196,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A sync fails, and the next one would succeed',
-    promise:
-      'The batch is never answered or retried; exit code 74. What the kernel still shows of it is written again at the next start.',
+    promise: 'The batch is never answered or retried; exit code 74.',
     tests: [
       ...named('persistence/journal/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
       ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
@@ -273,7 +271,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A server deletes old files under a command, or does not respond to it',
-    promise: 'What the command gives is whole and begins later; it gives up after 10 seconds.',
+    promise: 'The result is whole and begins later; it gives up after 10 seconds.',
     tests: [
       ...named('cli/vanishing-files.test.ts')('backup copies those that are kept, and the copy starts'),
       ...named('control/control-server.test.ts')('nobody waits for it for ever, nor for its snapshot'),
@@ -345,7 +343,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow readers'],
   },
   {
-    fault: 'A thousand clients ask at once, of a server that has evaluated nothing yet',
+    fault: 'A thousand clients at once after a start',
     promise: 'No turn of the event loop is above 20 ms; searches beyond the limit get 503.',
     tests: [
       ...named('http/transport/request-rounds.test.ts')(
