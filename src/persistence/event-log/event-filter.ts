@@ -78,7 +78,7 @@ export function compileFilter(filter: EventFilter, names: EventNames, oldestId =
   return { conditions, ids: filter.ids ?? null, oldestId };
 }
 
-/** By row: 1 where the event matches. A million rows take a millisecond for each condition. */
+/** By row: 1 where the event matches. */
 export function matchingRows({ conditions, ids, oldestId }: CodeFilter, view: SegmentView): Uint8Array {
   const { firstId, count, columns } = view;
   const matches = new Uint8Array(count);

@@ -59,7 +59,7 @@ interface SearchScope {
 /** On whose behalf something is read. */
 type Reader = Pick<Walk, 'signal' | 'charge'>;
 
-/** Rows looked at between two turns of the event loop: about a millisecond's worth. */
+/** Rows looked at between two turns of the event loop, or one segment that has more. */
 export const ROWS_PER_SLICE = 250_000;
 
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
