@@ -4,9 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../../../src/domain/state/events.ts';
 import type { DirectoryDraft } from '../../../src/domain/state/world.ts';
-import { invalidAt, recording, refused } from '../../support/interface.ts';
-import { describeInterface, startTestServer } from '../../support/server.ts';
+import { invalidAt, record, recording, refused } from '../../support/interface.ts';
+import { describeInterface, serverFor, startTestServer } from '../../support/server.ts';
 
 const PASSWORD = 'Correct-horse-7';
 const FAR = '2999-01-01T00:00:00.000Z';
@@ -32,6 +33,24 @@ it('links lead to the address that the operator gives, or to where the request w
   assert.equal(await linkAt({}, forged), 'http://HERE/welcome');
   const env = { PUBLIC_URL: 'https://flags.example', BASE_URI_PATH: '' };
   assert.equal(await linkAt(env, forged), 'https://flags.example/welcome');
+});
+
+it('invitations of more than 16 MiB, as older releases let them come about, are a 413 that leads to pages', async (t) => {
+  const server = await serverFor(t);
+  const createdAt = '2024-01-01T00:00:00.000Z';
+  const large = Array.from({ length: 6 }, (_, number) => ({
+    ...{ type: 'public-signup-token-created', ...ABOUT_NOTHING, preData: null },
+    data: {
+      ...{ name: '\u0001'.repeat(2 ** 19), enabled: true, expiresAt: FAR, createdAt },
+      ...{ createdBy: 'admin', rootRole: 3, users: [] },
+    },
+    hidden: { digest: `${number}`.padStart(64, '1') },
+  }));
+  await record(server, ...(large as unknown as DomainEvent[]));
+  const { status, body } = await server.call('GET', '/invite-link/tokens');
+  assert.equal(status, 413);
+  assert.match(body.message, /^The response would take more than 16 MiB.* \?limit=\d+&offset=0/);
+  assert.equal((await server.call('GET', '/invite-link/tokens?limit=2')).body.tokens.length, 2);
 });
 
 describeInterface('links that Admins hand on', (server) => {
