@@ -146,31 +146,37 @@ interface Reference {
 /** The things that strategies refer to which only one of the flags has. */
 function exchangedReferences(before: Flag | null, after: Flag | null): ReadonlyMap<string, Reference> {
   const found = new Map<string, Reference>();
-  const add = (kind: ReferenceKind, name: string | number) => found.set(keyOf(kind, name), { kind, name });
   const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
   for (const environment of new Set(names)) {
     const [old, fresh] = [strategiesIn(before, environment), strategiesIn(after, environment)];
     for (const { name, segments, constraints } of exchanged(old, fresh).flat()) {
-      add('strategy-type', name);
-      for (const id of segments) add('segment', id);
-      for (const { contextName } of constraints) add('context-field', contextName);
+      add(found, 'strategy-type', name);
+      for (const id of segments) add(found, 'segment', id);
+      for (const { contextName } of constraints) add(found, 'context-field', contextName);
     }
   }
   return found;
+}
+
+function add(found: Map<string, Reference>, kind: ReferenceKind, name: string | number): void {
+  found.set(keyOf(kind, name), { kind, name });
 }
 
 const strategiesIn = (flag: Flag | null, environment: string): readonly Strategy[] =>
   flag === null ? [] : environmentOf(flag, environment).strategies;
 
 /** Names of the environments in which the flag refers to it, in their order. */
-function environmentsWith(flag: Flag | null, { kind, name }: Reference): string {
-  const refers = (strategy: Strategy): boolean => {
-    if (kind === 'strategy-type') return strategy.name === name;
-    if (kind === 'segment') return strategy.segments.includes(name as number);
-    return strategy.constraints.some(({ contextName }) => contextName === name);
-  };
-  const found = (flag?.environments ?? []).filter(({ strategies }) => strategies.some(refers));
-  return found.map((environment) => environment.name).join(' ');
+function environmentsWith(flag: Flag | null, reference: Reference): string {
+  const names: string[] = [];
+  for (const { name, strategies } of flag?.environments ?? [])
+    if (strategies.some((strategy) => refersTo(strategy, reference))) names.push(name);
+  return names.join(' ');
+}
+
+function refersTo(strategy: Strategy, { kind, name }: Reference): boolean {
+  if (kind === 'strategy-type') return strategy.name === name;
+  if (kind === 'segment') return strategy.segments.includes(name as number);
+  return strategy.constraints.some(({ contextName }) => contextName === name);
 }
 
 const keyOf = (kind: ReferenceKind, name: string | number): string => `${kind}:${name}`;
