@@ -24,6 +24,7 @@ export function nodeEngine(
 ): OtherEngine | null {
   if (engine === 'uws') return null;
   return {
+    name: 'node:http',
     isPreferred: engine === 'node',
     open: async (options) => {
       const { createNodeTransport } = await import('./node-transport.ts');

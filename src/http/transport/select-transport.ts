@@ -4,6 +4,8 @@ import { createUwsTransport } from './uws-transport.ts';
 
 /** An engine that an add-on brings. */
 export interface OtherEngine {
+  /** As messages call it. */
+  readonly name: string;
   /** False: only where there is no binary of uWebSockets.js. */
   readonly isPreferred: boolean;
   open(options: TransportOptions): Promise<Transport>;
@@ -20,13 +22,13 @@ export async function openTransport(
   } catch (error) {
     const where = `${process.platform}/${process.arch} with Node ${process.version}`;
     if (other === null) {
-      const advice = 'set HTTP_ENGINE=auto, or use a Node version that has one';
+      const advice = 'use a Node version that has one, or another HTTP engine (docs/settings.md)';
       throw new Error(`There is no uWebSockets.js binary for ${where}: ${advice}.`, { cause: error });
     }
     // Operators: what it says
     options.log.warn(
       { err: error },
-      `There is no uWebSockets.js binary for ${where}; the server uses the slower node:http.`,
+      `There is no uWebSockets.js binary for ${where}; the server uses the slower ${other.name}.`,
     );
     return other.open(options);
   }
