@@ -99,6 +99,7 @@ export class FlagHistory {
       return notFound(`There is no event ${eventId}: the newest is ${durableId}.`);
     }
     const { id: end, atMs } = await this.#endOfChange(eventId);
+    signal?.throwIfAborted();
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
     const { firstId } = this.#options.eventLog;
     const begin = await this.#startOf(query, { from: firstId, to: end });
