@@ -8,10 +8,10 @@ import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { engineOf, start, text, until } from '../../http/transport/engines.ts';
+import { fetchRaw, post, RawConnection, request } from '../../http/transport/raw-connection.ts';
 import { type EngineName, NO_UWS } from '../../support/installed-engines.ts';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
-import { engineOf, start, text, until } from './engines.ts';
-import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const CASES = Number(process.env['TEST_CASES'] ?? 400);
