@@ -4,7 +4,7 @@ import { createUwsTransport } from './uws-transport.ts';
 
 /** An engine that an add-on brings. */
 export interface OtherEngine {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string;
   /** False: only where there is no binary of uWebSockets.js. */
   readonly isPreferred: boolean;
