@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const router: RequestRouter = {
       phase: 'starting',
       handle: startingHandler(config.basePath, () => waitsFor),
-      admit: () => false,
+      admit: () => null,
       refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
     };
     const engine = configured.find((one) => one.engine !== undefined)?.engine ?? null;

@@ -373,11 +373,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Large bodies that are never finished',
     promise:
-      'Callers without the right use no memory; the one of the others that has held most for longest gives way.',
+      'Callers without the right use no memory; the caller that has held most for longest, on all connections together, gives way.',
     tests: [
       ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
       ...named('http/transport/bodies.test.ts')(
         'the one that has held most for longest gives way',
+        'a client that spreads its bytes over many connections gives way to one with more on a single one',
         'large bodies do not keep small ones out',
       ),
     ],

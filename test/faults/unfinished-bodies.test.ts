@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
 import { RawConnection, request } from '../http/transport/raw-connection.ts';
 import { ENGINES } from '../support/installed-engines.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 /** More than the 32 MiB that all unfinished bodies together may take. */
 const CLIENTS = 80;
@@ -38,6 +38,24 @@ for (const http of ENGINES) {
         description: 'x'.repeat(900),
       });
       assert.equal(response.status, 201);
+    });
+
+    it('of sign-ins give way before the one of a caller with a token', async (t) => {
+      const { port } = server.server;
+      const headers = [`Content-Length: ${BODY_BYTES}`, 'Content-Type: application/json'];
+      const begin = async (path: string, token: readonly string[]): Promise<RawConnection> => {
+        const connection = await RawConnection.open(t, port);
+        const body = ' '.repeat(BODY_BYTES - 1);
+        connection.write(request(path, { method: 'POST', headers: [...headers, ...token], body }));
+        return connection;
+      };
+      const known = await begin(PATH, [`Authorization: ${ADMIN_TOKEN}`]);
+      const strangers: RawConnection[] = [];
+      for (let i = 0; i < CLIENTS; i += 1) strangers.push(await begin('/auth/simple/login', []));
+      const [first] = strangers;
+      assert.equal((await first!.nextResponse()).status, 503);
+      known.write(' ');
+      assert.equal((await known.nextResponse()).status, 400);
     });
   });
 }

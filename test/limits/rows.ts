@@ -406,7 +406,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'unfinished bodies, over all requests',
         bytes(transport.bodiesBytesMax),
-        '503 for the one that has held most for longest',
+        '503 for the caller that has held most for longest; those without a token count as one',
       ),
     ],
   },

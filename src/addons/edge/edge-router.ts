@@ -76,15 +76,15 @@ export class EdgeRouter {
     this.#wait(request, responder, () => this.#assigned(secret, request.remoteAddress()));
   };
 
-  /** Whether a body is worth memory: what the token is good for is not known yet for a token that is new. */
-  readonly admit = (given: TransportRequestHead): boolean => {
+  /** The client that a body counts for: all new tokens together, because what each is good for is not known yet. */
+  readonly admit = (given: TransportRequestHead): string | null => {
     const { fallback, mirrors, tokens, tokenHeader } = this.#options;
     const head = withTokenHeader(given, tokenHeader);
     const secret = secretIn(head.header('authorization'));
     if (secret === null) return fallback.admit(head);
     const fed = mirrors.of(secret);
     if (fed !== undefined) return fed.served.api.admit(head);
-    return tokens.known(secret) !== 'invalid' && this.#waiting.has(head.remoteAddress());
+    return tokens.known(secret) !== 'invalid' && this.#waiting.has(head.remoteAddress()) ? '' : null;
   };
 
   #serve(fed: FedMirror, request: TransportRequest, responder: Responder): void {

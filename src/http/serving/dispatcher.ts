@@ -5,7 +5,7 @@
  * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
  * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
-import type { LoopAccounts } from '../../actors/loop-accounts.ts';
+import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -45,8 +45,8 @@ const RIGHTS_CHANGED: Refusal = refuse(
 
 export interface Api {
   readonly handle: RequestHandler;
-  /** Whether the body of a request is worth memory: false for one that `handle` refuses with 404, 405, 401 or 403. */
-  readonly admit: (head: TransportRequestHead) => boolean;
+  /** The caller that the body of a request counts for; null for one that `handle` refuses with 404, 405, 401 or 403. */
+  readonly admit: (head: TransportRequestHead) => string | null;
   /** The response to a request that the transport refuses. */
   readonly refuse: RefuseUnread;
   /** Responds to a request that is refused before it is routed, as its surface words errors. */
@@ -130,10 +130,12 @@ class Dispatcher {
     );
   }
 
-  readonly admit = (head: TransportRequestHead): boolean => {
-    const match = this.#matcher.match(head.method, head.path);
-    if (match.kind !== 'found' || match.found.kind === 'plain') return false;
-    return !isRefusal(this.#callers.identify(head, match.found, match.params));
+  readonly admit = (request: TransportRequestHead): string | null => {
+    const match = this.#matcher.match(request.method, request.path);
+    if (match.kind !== 'found' || match.found.kind === 'plain') return null;
+    const caller = this.#callers.identify(request, match.found, match.params);
+    if (isRefusal(caller)) return null;
+    return chargedName({ request, surface: match.found.surface, name: callerName(caller.actor) });
   };
 
   #route(call: Call): void {
@@ -316,8 +318,12 @@ function isSpared({ request, surface }: Call): boolean {
   return surface?.isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
 }
 
-/** The name under which the time that a request takes is charged. */
-function chargedName({ request, surface, name }: Call): string {
+interface Charged extends Pick<Call, 'surface' | 'name'> {
+  readonly request: TransportRequestHead;
+}
+
+/** The name under which the time that a request takes, and its body, are charged. */
+function chargedName({ request, surface, name }: Charged): string {
   return surface?.isForPages === true ? `${name} ${networkOf(request.remoteAddress())}` : name;
 }
 

@@ -4,12 +4,15 @@
  * Many responses can wait with the same bytes: a cached body, an event that is sent to every stream. Those bytes are
  * in memory once, so they count once, with all the memory that they are a part of. What one client alone has counts in full: what has come of
  * its body, and copies that an engine makes. When the sum passes its limit, the client that has held most for longest gives way to
- * the others; bytes that several share are divided among them, so that closing one is not expected to free what the others keep.
+ * the others, on all of its connections together; bytes that several share are divided among them, so that closing one is not expected
+ * to free what the others keep.
  */
 import type { TransportClock } from './deadlines.ts';
 
 /** A client that has not read everything that was sent to it, or not sent all of its body. */
 export interface ByteHolder {
+  /** Equal for all connections of a client; undefined where each counts alone. */
+  readonly client?: string | undefined;
   /** By the clock of the budget, in milliseconds: when it last moved. */
   readonly enteredAt: number;
   /** The bytes that wait, by reference. The same array can occur more than once. */
@@ -19,6 +22,9 @@ export interface ByteHolder {
   /** The budget is needed for others. What it had no longer counts. */
   evict(): void;
 }
+
+/** The share of the limit down to which one client gives way at once. */
+const FREED_TO_SHARE = 15 / 16;
 
 export class ByteBudget {
   readonly #bytesMax: number;
@@ -83,20 +89,44 @@ export class ByteBudget {
     this.giveCopied(holder.copiedBytes);
   }
 
+  /** Goes on below the limit: each search takes a look at every holder. */
   #evictDearest(): void {
+    const nowMs = this.#clock.now();
+    for (const holder of this.#dearest(nowMs)) {
+      if (this.#bytes <= this.#bytesMax * FREED_TO_SHARE) return;
+      // The end of an earlier one may have ended it.
+      if (!this.#holders.has(holder)) continue;
+      this.#evictedCount += 1;
+      this.leave(holder);
+      holder.evict();
+    }
+  }
+
+  /** All connections of the client with the highest cost, the dearest of them first. */
+  #dearest(nowMs: number): readonly ByteHolder[] {
+    const costs = new Map<string, number>();
     let dearest: ByteHolder | null = null;
     let highest = -1;
-    const nowMs = this.#clock.now();
     for (const holder of this.#holders) {
-      const cost = this.#bytesOf(holder) * Math.max(nowMs - holder.enteredAt, 1);
+      const { client } = holder;
+      let cost = this.#costOf(holder, nowMs);
+      if (client !== undefined) {
+        cost += costs.get(client) ?? 0;
+        costs.set(client, cost);
+      }
       if (cost <= highest) continue;
       highest = cost;
       dearest = holder;
     }
-    if (dearest === null) return;
-    this.#evictedCount += 1;
-    this.leave(dearest);
-    dearest.evict();
+    if (dearest?.client === undefined) return dearest === null ? [] : [dearest];
+    const { client } = dearest;
+    return [...this.#holders]
+      .filter((holder) => holder.client === client)
+      .sort((one, other) => this.#costOf(other, nowMs) - this.#costOf(one, nowMs));
+  }
+
+  #costOf(holder: ByteHolder, nowMs: number): number {
+    return this.#bytesOf(holder) * Math.max(nowMs - holder.enteredAt, 1);
   }
 
   #bytesOf(holder: ByteHolder): number {

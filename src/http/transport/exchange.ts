@@ -117,6 +117,8 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
   protected body: Uint8Array[] | null = null;
   /** Bytes of these pieces. */
   protected bodyBytes = 0;
+  /** The client that its body counts for, while it is arriving. */
+  client: string | undefined;
   /** Others needed the memory of its body; a refusal is on its way. */
   #isEvicted = false;
   /** The body of the response, while the client has not read all of it. */
@@ -266,7 +268,10 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
   /** Whether anything of the body may be kept before it is whole. */
   protected keepsBody(): boolean {
     try {
-      return this.server.handlers.admit?.(this.request) ?? true;
+      const { admit } = this.server.handlers;
+      if (admit === undefined) return true;
+      this.client = admit(this.request) ?? undefined;
+      return this.client !== undefined;
     } catch (error) {
       // Operators: report it with the log line
       this.server.log.error(
@@ -307,6 +312,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
     this.server.bodies.leave(this);
     this.body = null;
     this.bodyBytes = 0;
+    this.client = undefined;
   }
 
   /** Hands the request over, in a later round when this one is full, unless it was refused, or its client left, in the meantime. */

@@ -116,10 +116,10 @@ export interface TransportLog {
 export interface RequestHandlers {
   readonly handle: RequestHandler;
   /**
-   * Whether a body that arrives in pieces is worth memory, judged by the head of its request. False means that `handle`
+   * The client that a body which arrives in pieces counts for, judged by the head of its request. Null means that `handle`
    * refuses the request whatever its body says: it is called at once, with no body. Absent: every body is kept.
    */
-  readonly admit?: (head: TransportRequestHead) => boolean;
+  readonly admit?: (head: TransportRequestHead) => string | null;
   /**
    * Makes the response to a request that never reaches `handle`, or on which `handle` failed. `head` is null where the
    * parser could make nothing of it.

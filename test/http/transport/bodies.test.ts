@@ -15,7 +15,7 @@ const responding: RequestHandler = (received, responder) =>
 
 const onlyWithToken = {
   handle: responding,
-  admit: (head: { header(name: string): string }) => head.header('authorization') === 'token',
+  admit: (head: { header(name: string): string }) => head.header('authorization') || null,
 };
 
 const admitted = (path: string, body: string): string =>
@@ -113,6 +113,23 @@ overEachEngine('bodies that compete for memory', (engine) => {
       connection.write('x');
       assert.equal((await connection.nextResponse()).status, 200);
     }
+  });
+
+  test('a client that spreads its bytes over many connections gives way to one with more on a single one', async (t) => {
+    const started = await start(t, engine, { ...onlyWithToken, limits });
+    const large = await unfinished(t, started, admitted('/large', 'x'.repeat(900_000)));
+    started.clock.advance(5_000);
+    const spread = admitted('/spread', 'x'.repeat(100_000)).replace('token', 'other');
+    const first = await unfinished(t, started, spread);
+    for (let i = 1; i < 20; i += 1) await unfinished(t, started, spread);
+    started.clock.advance(5_000);
+    const last = await RawConnection.open(t, started.port);
+    last.write(spread.slice(0, -1));
+    const late = await RawConnection.open(t, started.port);
+    late.write(spread.slice(0, -1));
+    assert.equal((await first.nextResponse()).status, 503);
+    large.write('x');
+    assert.equal((await large.nextResponse()).status, 200);
   });
 
   test('large bodies do not keep small ones out', async (t) => {

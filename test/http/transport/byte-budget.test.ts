@@ -92,6 +92,21 @@ test('among those who have much, the one that has it for longest goes first', ()
   assert.deepEqual([slow.isEvicted, large.isEvicted, budget.bytes], [true, false, 701]);
 });
 
+test('the connections of one client count together, and its dearest ones go first', () => {
+  const budget = new ByteBudget(1000, { now: () => 100 });
+  const single = Object.assign(new Reader(), { enteredAt: 50 });
+  give(budget, single, new Uint8Array(400));
+  const spread = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10].map((enteredAt) =>
+    Object.assign(new Reader(), { client: 'spread', enteredAt }),
+  );
+  for (const reader of spread.reverse()) give(budget, reader, new Uint8Array(61));
+  assert.deepEqual(
+    [single.isEvicted, spread.map(({ isEvicted }) => isEvicted)],
+    [false, [true, true, ...Array(8).fill(false)]],
+  );
+  assert.deepEqual([budget.bytes, budget.evictedCount], [888, 2]);
+});
+
 overEachEngine('unread responses', (engine) => {
   test('those made for one request each stay within the limit, and others are served', async (t) => {
     // More than the kernel takes of a response, little by little, for a client that does not read.
