@@ -155,6 +155,7 @@ const LIMITS = {
   depthMax: FLAG_DEPTH_MAX,
   listLengthMax: Number.POSITIVE_INFINITY,
   valuesMax: Number.POSITIVE_INFINITY,
+  namesMax: Number.POSITIVE_INFINITY,
 };
 
 /** Throws `ConfigError` when it cannot be read, or is not JSON. */

@@ -126,7 +126,7 @@ import {
 } from '../../src/http/admin/flag-history.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-news.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
-import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
+import { LIST_LENGTH_MAX, NAMES_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
@@ -419,6 +419,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('body', bytes(transport.bodyBytesMax), '413'),
       row('nesting of a body', `${JSON_DEPTH_MAX} levels`, '400'),
       row('values in a body', number(VALUES_MAX), '400'),
+      row('different names of fields in a body', number(NAMES_MAX), '400'),
       row('items in a list, or fields in an object', number(LIST_LENGTH_MAX), '400'),
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
       row('all that a patch puts into a document', bytes(PATCH_SIZE_MAX), '400'),

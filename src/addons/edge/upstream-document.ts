@@ -84,6 +84,7 @@ const LIMITS = {
   depthMax: 100,
   listLengthMax: Number.POSITIVE_INFINITY,
   valuesMax: Number.POSITIVE_INFINITY,
+  namesMax: Number.POSITIVE_INFINITY,
 };
 
 const isListOfMany = (field: PartPath[number] | undefined): boolean =>

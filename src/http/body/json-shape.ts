@@ -1,8 +1,9 @@
 /**
- * Counts a body's nesting, values and items of each list in one pass over its bytes, before any of it is parsed.
+ * Counts a body's nesting, values, names and items of each list in one pass over its bytes, before any of it is parsed.
  * Protects the event loop, because parsing a byte and checking it against the schemas costs many times as much. The
  * counts are right if the body is JSON at all; parsing finds out whether it is.
  */
+import { randomInt } from 'node:crypto';
 import { JSON_DEPTH_MAX } from '../../domain/json/json.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
 
@@ -12,17 +13,23 @@ export const LIST_LENGTH_MAX = 10_000;
 /** Values in a body, lists and objects among them. At the size of the largest body that is one in 21 bytes. */
 export const VALUES_MAX = 50_000;
 
+/** Different names of fields. Parsing one takes as long as a hundred bytes do, and looking for it in a large object again. */
+export const NAMES_MAX = 12_000;
+
 export interface JsonLimits {
   /** Nesting levels of lists and objects. */
   readonly depthMax: number;
   readonly listLengthMax: number;
   readonly valuesMax: number;
+  /** About how many different names its fields may have. */
+  readonly namesMax: number;
 }
 
 export const BODY_LIMITS: JsonLimits = {
   depthMax: JSON_DEPTH_MAX,
   listLengthMax: LIST_LENGTH_MAX,
   valuesMax: VALUES_MAX,
+  namesMax: NAMES_MAX,
 };
 
 export type JsonShape =
@@ -47,16 +54,33 @@ const lengths: number[] = [];
 /** The start of the name of the field being read, for each open object; -1 before its first. */
 const nameStarts: number[] = [];
 
+/** Names so far, each as one of so many bits, which a few share by chance. */
+const seenNames = new Uint8Array(2 ** 15);
+
+/** Unknown to clients, so that none can make names that share bits. */
+const HASH_START = randomInt(2 ** 32);
+
+/** Bytes of the shortest field of an object, `"":0,`. */
+const FIELD_BYTES_MIN = 5;
+
 /** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */
 export function measureShape(bytes: Uint8Array, limits: JsonLimits = BODY_LIMITS): JsonShape {
   let top = -1;
   let nameCount = 0;
   let valueCount = 1;
+  let newNameCount = 0;
+  const countsNames = bytes.length > limits.namesMax * FIELD_BYTES_MIN;
+  if (countsNames) seenNames.fill(0);
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
-      if (top >= 0 && nameStarts[top]! < 0) nameStarts[top] = at;
-      at = endOfString(bytes, at);
+      const end = endOfString(bytes, at);
+      if (top >= 0 && nameStarts[top]! < 0) {
+        nameStarts[top] = at;
+        if (countsNames && areLists[top] === false && isNew(bytes, at + 1, end)) newNameCount++;
+        if (newNameCount > limits.namesMax) return tooManyNames(limits);
+      }
+      at = end;
     } else if (byte === COLON) nameCount++;
     else if (byte === COMMA && top >= 0) {
       const length = lengths[top]! + 1;
@@ -90,6 +114,23 @@ const tooMany = ({ valuesMax }: JsonLimits): JsonShape => ({
   ok: false,
   message: `The body must not hold more than ${valuesMax} values.`,
 });
+
+const tooManyNames = ({ namesMax }: JsonLimits): JsonShape => ({
+  ok: false,
+  message: `The fields of the body must not have more than ${namesMax} different names.`,
+});
+
+/** Notes the name between the two places; whether it was not there yet. */
+function isNew(bytes: Uint8Array, start: number, end: number): boolean {
+  // FNV-1a.
+  let hash = HASH_START;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  const bit = (hash ^ (hash >>> 15)) & (8 * seenNames.length - 1);
+  const mask = 1 << (bit & 7);
+  const byte = seenNames[bit >>> 3]!;
+  seenNames[bit >>> 3] = byte | mask;
+  return (byte & mask) === 0;
+}
 
 /** `top`: the depth of the list or object that is too long. */
 function tooLong(bytes: Uint8Array, top: number, { listLengthMax }: JsonLimits): JsonShape {

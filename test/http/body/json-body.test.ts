@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../../src/domain/json/json.ts';
 import { parseJsonBody } from '../../../src/http/body/json-body.ts';
-import { LIST_LENGTH_MAX, VALUES_MAX } from '../../../src/http/body/json-shape.ts';
+import { LIST_LENGTH_MAX, NAMES_MAX, VALUES_MAX } from '../../../src/http/body/json-shape.ts';
 
 const encoder = new TextEncoder();
 
@@ -246,6 +246,14 @@ test('a list or an object beyond its limit is refused with its place, however de
   });
   const lists = Array(VALUES_MAX / 1000 + 1).fill(items(1000));
   assert.match(refused(`[${lists.join(',')}]`).message, new RegExp(`more than ${VALUES_MAX} values`));
+});
+
+test('more different names than the parser gets through in a moment are refused, and one name may come often', () => {
+  const half = Array.from({ length: NAMES_MAX * 0.55 }, (_, at) => at);
+  const halves = (nameOf: (at: number) => string): string =>
+    JSON.stringify(['a', 'b'].map((which) => half.map((at) => ({ [which + nameOf(at)]: [`n${at}`] }))));
+  assert.match(refused(halves(String)).message, new RegExp(`more than ${NAMES_MAX} different names`));
+  assert.equal((parsed(halves((at) => String(at % 100))) as JsonValue[]).length, 2);
 });
 
 /** A text as JSON writes it, without escapes that it does not need. */
