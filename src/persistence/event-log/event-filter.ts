@@ -75,21 +75,67 @@ export function compileFilter(filter: EventFilter, names: EventNames, oldestId =
   add('feature', names.features, filter.feature);
   add('environment', names.environments, filter.environment);
   add('by', names.authors, filter.authors);
+  // Names of which there are most leave the fewest rows to the conditions behind them.
+  conditions.sort((a, b) => b.wanted.length - a.wanted.length);
   return { conditions, ids: filter.ids ?? null, oldestId };
 }
 
-/** By row: 1 where the event matches. */
-export function matchingRows({ conditions, ids, oldestId }: CodeFilter, view: SegmentView): Uint8Array {
-  const { firstId, count, columns } = view;
-  const matches = new Uint8Array(count);
-  const oldest = Math.max(0, oldestId - firstId);
-  if (ids === null) matches.fill(1, oldest);
-  else for (const id of ids) if (id - firstId >= oldest && id - firstId < count) matches[id - firstId] = 1;
-  for (const { column, wanted } of conditions) {
-    const codes = columns[column];
-    for (let row = oldest; row < count; row += 1) matches[row]! &= wanted[codes[row]!]!;
+/** A column, and by code: 1 where it is wanted. */
+export interface Condition {
+  readonly codes: Uint32Array | Uint8Array;
+  readonly wanted: Uint8Array;
+}
+
+const IS_ONE = Uint8Array.of(0, 1);
+
+/** The rows of the events that match, as `rowsWhere` gives them. */
+export function matchingRows(
+  { conditions, ids, oldestId }: CodeFilter,
+  { firstId, count, columns }: SegmentView,
+): Iterable<Uint32Array> {
+  const all: Condition[] = conditions.map(({ column, wanted }) => ({ codes: columns[column], wanted }));
+  if (ids !== null) {
+    const codes = new Uint8Array(count);
+    for (const id of ids) codes[id - firstId] = 1;
+    all.unshift({ codes, wanted: IS_ONE });
   }
-  return matches;
+  return rowsWhere(all, oldestId - firstId, count);
+}
+
+/** Fits into the first cache of a processor, with the codes of these rows. */
+const ROWS_PER_BLOCK = 2_048;
+
+/** The rows up to and without `to` that meet all conditions, in blocks of them, newest block first. A block is valid until the next. */
+export function* rowsWhere(
+  [first, ...others]: readonly Condition[],
+  from: number,
+  to: number,
+): Generator<Uint32Array> {
+  const buffer = new Uint32Array(ROWS_PER_BLOCK);
+  for (let end = to; end > Math.max(from, 0); end -= ROWS_PER_BLOCK) {
+    const start = Math.max(from, end - ROWS_PER_BLOCK, 0);
+    let kept = first === undefined ? fill(buffer, start, end) : take(buffer, start, end, first);
+    for (const condition of others) kept = keep(buffer, kept, condition);
+    yield buffer.subarray(0, kept);
+  }
+}
+
+function fill(rows: Uint32Array, from: number, to: number): number {
+  for (let row = from; row < to; row += 1) rows[row - from] = row;
+  return to - from;
+}
+
+/** Does `fill` and `keep` in one pass, which takes half the time. */
+function take(rows: Uint32Array, from: number, to: number, { codes, wanted }: Condition): number {
+  let kept = 0;
+  for (let row = from; row < to; row += 1) if (wanted[codes[row]!] === 1) rows[kept++] = row;
+  return kept;
+}
+
+function keep(rows: Uint32Array, count: number, { codes, wanted }: Condition): number {
+  let kept = 0;
+  for (let at = 0; at < count; at += 1) if (wanted[codes[rows[at]!]!] === 1) rows[kept++] = rows[at]!;
+  return kept;
 }
 
 /**
@@ -109,14 +155,14 @@ export class IdPage {
     this.toSkip = skip;
   }
 
-  /** Takes the events of a segment whose rows are 1. Call it for the newest segment first. */
-  take(firstId: number, rows: Uint8Array): void {
-    for (let row = 0; row < rows.length; row += 1) if (rows[row] === 1) this.total += 1;
-    for (let row = Math.min(rows.length - 1, this.newestId - firstId); row >= 0; row -= 1) {
-      if (rows[row] !== 1) continue;
-      if (this.ids.length >= this.limit) return;
+  /** Takes these rows of a segment. Newer ones come before older ones, but for the order within the rows. */
+  take(firstId: number, rows: Uint32Array): void {
+    this.total += rows.length;
+    for (let at = rows.length - 1; at >= 0 && this.ids.length < this.limit; at -= 1) {
+      const id = firstId + rows[at]!;
+      if (id > this.newestId) continue;
       if (this.toSkip > 0) this.toSkip -= 1;
-      else this.ids.push(firstId + row);
+      else this.ids.push(id);
     }
   }
 }

@@ -223,7 +223,7 @@ export class EventLog {
         reader.signal?.throwIfAborted();
         rows = 0;
       }
-      page.take(view.firstId, matchingRows(filter, view));
+      for (const matching of matchingRows(filter, view)) page.take(view.firstId, matching);
       rows += view.count;
     }
     return page;

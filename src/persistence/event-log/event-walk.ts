@@ -48,7 +48,7 @@ export async function* walkIds(
   for (const view of newestFirst ? views.toReversed() : views) {
     const wanted = new Uint8Array(view.count);
     for (const filter of filters)
-      for (const [row, isWanted] of matchingRows(filter, view).entries()) wanted[row]! |= isWanted;
+      for (const rows of matchingRows(filter, view)) for (const row of rows) wanted[row] = 1;
     for (const ids of batchesOf(view, wanted, newestFirst)) {
       yield ids;
       signal?.throwIfAborted();

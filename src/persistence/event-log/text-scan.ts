@@ -20,7 +20,7 @@ import { unreadableEvent } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import { firstRowAtOffset, type SegmentView } from './event-columns.ts';
-import { type CodeFilter, IdPage, matchingRows } from './event-filter.ts';
+import { type CodeFilter, IdPage, matchingRows, rowsWhere } from './event-filter.ts';
 import { dataText } from './logged-event.ts';
 import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
 
@@ -58,6 +58,7 @@ export interface TextMatches {
 const RULED_OUT = 0;
 const FOUND = 1;
 const OPEN = 2;
+const IS_FOUND = Uint8Array.of(0, 1, 0);
 
 /** Null when `goesOn` said no, which is asked between pieces, and may take its time. */
 export async function scanText(
@@ -70,7 +71,8 @@ export async function scanText(
   for (const view of request.segments.toReversed()) {
     const verdicts = await scan.segment(view);
     if (verdicts === null) return null;
-    page.take(view.firstId, verdicts);
+    for (const rows of rowsWhere([{ codes: verdicts, wanted: IS_FOUND }], 0, view.count))
+      page.take(view.firstId, rows);
   }
   return { ids: page.ids, total: page.total };
 }
@@ -147,10 +149,10 @@ class TextScan {
   #judgeByCodes(view: SegmentView): Uint8Array {
     const { filter, types, authors } = this.#request;
     const { type, by } = view.columns;
-    const verdicts = matchingRows(filter, view);
-    for (let row = 0; row < view.count; row++) {
-      if (verdicts[row] === FOUND && types[type[row]!] !== 1 && authors[by[row]!] !== 1) verdicts[row] = OPEN;
-    }
+    const verdicts = new Uint8Array(view.count);
+    for (const rows of matchingRows(filter, view))
+      for (const row of rows)
+        verdicts[row] = types[type[row]!] === 1 || authors[by[row]!] === 1 ? FOUND : OPEN;
     return verdicts;
   }
 

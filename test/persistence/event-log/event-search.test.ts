@@ -121,7 +121,7 @@ test('a search finds what a look at every event finds, whatever is asked, hidden
         const compiled = compileFilter(filter, index.names, asked.oldestId);
         const page = new IdPage(start, limit, skip);
         for (const view of index.views(newestId).toReversed())
-          page.take(view.firstId, matchingRows(compiled, view));
+          for (const rows of matchingRows(compiled, view)) page.take(view.firstId, rows);
         assert.deepEqual(
           { ids: page.ids, total: page.total },
           {
