@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
+import { Packr } from 'msgpackr/pack';
 import { loaderOf } from '../../src/actors/state/state-loader.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { unpack } from '../../src/persistence/codec/message-pack.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { Packr } from 'msgpackr';
+import { Packr } from 'msgpackr/pack';
 import type { PasswordLink } from '../../domain/access/links.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Flag } from '../../domain/flags/flag.ts';

@@ -18,9 +18,6 @@ const FIELD_LIST_BYTES = 16;
 /** A number that is no integer of 32 bits. */
 const NUMBER_BYTES = 16;
 const STRING_BYTES = 16;
-/** V8 reads strings from this length on as parts of a larger one, at the cost of one more object each. */
-const CUT_LENGTH_MIN = 13;
-const CUT_BYTES = 16;
 
 /** The field that holds what users name themselves. Each new name makes V8 describe a new kind of object. */
 const FREE_FORM_FIELD = 'parameters';
@@ -81,8 +78,7 @@ function fieldSize(fields: Readonly<Record<string, unknown>>, key: string, isFre
 function stringSize(text: string): number {
   if (text.length <= 1) return 0;
   const bytes = isOfOneByteCharacters(text) ? text.length : 2 * text.length;
-  const padded = Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES;
-  return STRING_BYTES + padded + (text.length < CUT_LENGTH_MIN ? 0 : CUT_BYTES);
+  return STRING_BYTES + Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES;
 }
 
 const WIDE_CHARACTER = /[^\0-\xff]/;

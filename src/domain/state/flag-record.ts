@@ -20,11 +20,12 @@ export class FlagRecord {
   readonly bytes: number;
   /** The share of each of its environments, which are among them. */
   readonly environmentBytes: readonly number[];
-  readonly #slot: Slot;
+  /** Null until something is derived from the flag. */
+  #slot: Slot | null;
 
   constructor(
     parts: Omit<FlagRecord, 'slot' | 'jsonBytesMax' | 'changed' | 'without'>,
-    slot = new Slot(null),
+    slot: Slot | null = null,
   ) {
     this.flag = parts.flag;
     this.revision = parts.revision;
@@ -42,6 +43,7 @@ export class FlagRecord {
 
   /** For what surfaces derive from the flag as it is in this record. */
   get slot(): Slot {
+    this.#slot ??= new Slot(null);
     return this.#slot.ofVersion(this);
   }
 

@@ -46,10 +46,12 @@ export class References {
     if (before !== null && after !== null && referToTheSame(before.environments, after.environments))
       return this;
     let next: References = this;
-    for (const [key, one] of exchangedReferences(before, after)) {
-      const [was, is] = [environmentsWith(before, one), environmentsWith(after, one)];
+    for (const one of exchangedReferences(before, after)) {
+      const was = environmentsWith(before, one);
+      const is = environmentsWith(after, one);
       if (was === is) continue;
       if (next === this) next = this.#copy();
+      const { key } = one;
       if (was !== '') next.#use(before!.project, { key, environments: was, count: -1 }, edit);
       if (is !== '') next.#use(after!.project, { key, environments: is, count: 1 }, edit);
     }
@@ -139,27 +141,33 @@ function shareReferences(before: readonly Strategy[], after: readonly Strategy[]
 }
 
 interface Reference {
+  /** The kind and name, in one. */
+  readonly key: string;
   readonly kind: ReferenceKind;
   readonly name: string | number;
 }
 
 /** The things that strategies refer to which only one of the flags has. */
-function exchangedReferences(before: Flag | null, after: Flag | null): ReadonlyMap<string, Reference> {
+function exchangedReferences(before: Flag | null, after: Flag | null): Iterable<Reference> {
   const found = new Map<string, Reference>();
-  const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
-  for (const environment of new Set(names)) {
-    const [old, fresh] = [strategiesIn(before, environment), strategiesIn(after, environment)];
-    for (const { name, segments, constraints } of exchanged(old, fresh).flat()) {
-      add(found, 'strategy-type', name);
-      for (const id of segments) add(found, 'segment', id);
-      for (const { contextName } of constraints) add(found, 'context-field', contextName);
-    }
+  for (const { name, strategies } of after?.environments ?? [])
+    for (const list of exchanged(strategiesIn(before, name), strategies)) addAll(found, list);
+  for (const { name, strategies } of before?.environments ?? [])
+    if (strategiesIn(after, name).length === 0) addAll(found, strategies);
+  return found.values();
+}
+
+function addAll(found: Map<string, Reference>, strategies: readonly Strategy[]): void {
+  for (const { name, segments, constraints } of strategies) {
+    add(found, 'strategy-type', name);
+    for (const id of segments) add(found, 'segment', id);
+    for (const { contextName } of constraints) add(found, 'context-field', contextName);
   }
-  return found;
 }
 
 function add(found: Map<string, Reference>, kind: ReferenceKind, name: string | number): void {
-  found.set(keyOf(kind, name), { kind, name });
+  const key = keyOf(kind, name);
+  if (!found.has(key)) found.set(key, { key, kind, name });
 }
 
 const strategiesIn = (flag: Flag | null, environment: string): readonly Strategy[] =>
@@ -167,10 +175,11 @@ const strategiesIn = (flag: Flag | null, environment: string): readonly Strategy
 
 /** Names of the environments in which the flag refers to it, in their order. */
 function environmentsWith(flag: Flag | null, reference: Reference): string {
-  const names: string[] = [];
+  let names = '';
   for (const { name, strategies } of flag?.environments ?? [])
-    if (strategies.some((strategy) => refersTo(strategy, reference))) names.push(name);
-  return names.join(' ');
+    if (strategies.some((strategy) => refersTo(strategy, reference)))
+      names = names === '' ? name : `${names} ${name}`;
+  return names;
 }
 
 function refersTo(strategy: Strategy, { kind, name }: Reference): boolean {

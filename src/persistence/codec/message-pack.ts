@@ -9,7 +9,8 @@
  * what a length field says) and kinds. What is stored passes it before, so nothing can be written that a later start
  * cannot read.
  */
-import { Packr, Unpackr } from 'msgpackr';
+// The other entry loads a native decoder, whose strings keep the bytes of whole records in memory.
+import { Packr, Unpackr } from 'msgpackr/pack';
 import {
   CONTENT_BYTES_OF,
   KIND_OF,

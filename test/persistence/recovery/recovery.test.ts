@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
+import { Packr } from 'msgpackr/pack';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import {
   FRAME_HEADER_BYTES,
