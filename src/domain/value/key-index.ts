@@ -24,14 +24,12 @@ export class KeyIndex<K extends Key> {
   }
 
   find(key: K): number | undefined {
-    if (this.#numbers !== null) return this.#numbers.get(key);
-    let differences = 0;
     let version: KeyIndex<K> = this;
-    for (; version.#numbers === null; version = version.#nearer!) {
+    for (let differences = 0; version.#numbers === null; differences += 1) {
       if (version.#key === key) return version.#number;
-      differences += 1;
+      if (differences === DIFFERENCES_MAX) this.#copyNumbers();
+      version = this.#numbers === null ? version.#nearer! : this;
     }
-    if (differences > DIFFERENCES_MAX) this.#copyNumbers();
     return version.#numbers.get(key);
   }
 

@@ -50,6 +50,37 @@ describe('a persistent map', () => {
     });
   }
 
+  it('leaves every version as it was, from whichever one the next branches', () => {
+    const random = seededRandom(1991);
+    type Version = readonly [PersistentMap<number, number>, ReadonlyMap<number, number>];
+    const versions: Version[] = [[PersistentMap.empty(), new Map()]];
+    const look = ([map, native]: Version, key: number): void =>
+      assert.deepEqual([map.has(key), map.get(key)], [native.has(key), native.get(key)]);
+    for (let branch = 0; branch < 60; branch += 1) {
+      const [from, entries] = versions[random.below(versions.length)]!;
+      let map = from;
+      const native = new Map(entries);
+      const edit = random.chance(0.5) ? {} : undefined;
+      for (let changes = random.below(branch % 10 === 0 ? 2_500 : 50); changes >= 0; changes -= 1) {
+        const key = random.below(400);
+        if (random.chance(0.6)) {
+          native.set(key, changes);
+          map = map.with(key, changes, edit);
+        } else {
+          native.delete(key);
+          map = map.without(key, edit);
+        }
+        if (random.chance(0.1)) look(versions[random.below(versions.length)]!, random.below(400));
+        look([map, native], key);
+      }
+      versions.push([map, native]);
+    }
+    for (const [map, native] of versions) {
+      assert.deepEqual([...map], [...native]);
+      for (let key = 0; key < 400; key += 1) look([map, native], key);
+    }
+  });
+
   it('changes all values a chunk at a time, when one of them is first looked at', () => {
     const before = PersistentMap.of(
       Array.from({ length: 3 * CHUNK_ENTRIES_MAX }, (_, at) => [at, at] as const),
