@@ -1,10 +1,9 @@
 /** Responses to what operators ask of an edge, by the paths of Unleash Edge. Secrets are in none of it. */
 import type { Registry } from 'prom-client';
-import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import { METRICS_PATH, metricsPage } from '../../http/serving/metrics-page.ts';
 import type { PlainRoute } from '../../http/serving/route.ts';
-import type { Surface } from '../../http/serving/surface.ts';
+import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { EdgeMetricsSources } from './metrics.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
@@ -93,7 +92,7 @@ export function operatorSurface(sources: OperatorSources, disabled: ReadonlySet<
     ['metrics', route(METRICS_PATH, metrics)],
   ];
   return {
-    ...{ prefix: '', access: null, errors: COMMON_ERRORS, description: null },
+    ...OPEN_AT_ROOT,
     routes: [
       ...[json(`${BELOW}/health`, health), json('/health', health)],
       ...[route(`${BELOW}/ready`, ready), route('/ready', ready)],

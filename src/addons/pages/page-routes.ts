@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { type Coding, Compressor, preferredCoding } from '../../http/serving/compressor.ts';
-import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../../http/serving/errors.ts';
+import { type HttpError, plainErrorResponse } from '../../http/serving/errors.ts';
 import { isNotModified, tagOfCoding } from '../../http/serving/etag.ts';
 import type { PlainRoute } from '../../http/serving/route.ts';
-import type { Surface } from '../../http/serving/surface.ts';
+import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
 import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
@@ -49,10 +49,7 @@ export interface PageOptions {
 export function pageSurface({ basePath, describe }: PageOptions): Surface {
   const document = () => makePage(Buffer.from(JSON.stringify(describe())), '.json', PAGE_POLICY);
   return {
-    prefix: '',
-    access: null,
-    errors: COMMON_ERRORS,
-    description: null,
+    ...OPEN_AT_ROOT,
     routes: [
       pageRoute('/', () => findPage('console')),
       pageRoute('/docs', () => findPage('docs')),

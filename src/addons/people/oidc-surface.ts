@@ -13,7 +13,6 @@ import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { actorOf } from '../../http/serving/access.ts';
-import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { EMPTY_HEADERS } from '../../http/serving/json-response.ts';
 import {
   type RequestContext,
@@ -22,7 +21,7 @@ import {
   underTag,
   writeRoute,
 } from '../../http/serving/route.ts';
-import type { Surface } from '../../http/serving/surface.ts';
+import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
 import {
   type Attempt,
@@ -77,7 +76,7 @@ type Outcome =
 export function oidcSurface(options: OidcOptions): Surface {
   const signIn = new SignInByOidc(options);
   const routes = underTag('Sessions', [signIn.login(), signIn.callback()]);
-  return { prefix: '', access: null, errors: COMMON_ERRORS, description: null, routes };
+  return { ...OPEN_AT_ROOT, routes };
 }
 
 class SignInByOidc {

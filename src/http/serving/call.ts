@@ -13,23 +13,9 @@ import type { Instance } from './instance.ts';
 import type { RouteMeter } from './meters.ts';
 import { NO_PARAMS, type Params } from './params.ts';
 import type { ServedRequest } from './request-log.ts';
-import type { PlainRoute, RequestContext, Route, Site } from './route.ts';
+import type { ContextSources, PlainRoute, RequestContext, Route, Site } from './route.ts';
 import type { Surface } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
-
-/** The sources that all requests share. */
-export interface ContextSources {
-  readonly state: ServedState;
-  /** The engine behind the state, for routes that decide or read history. */
-  readonly engine: Engine;
-  readonly reads: LogReads;
-  readonly instance: Instance;
-  readonly usage: UsageView;
-  readonly passwords: Passwords;
-  readonly site: Site;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
 
 /** A route of a surface, whose responses are counted. */
 export type BoundRoute<R extends Route | PlainRoute = Route | PlainRoute> = R & {

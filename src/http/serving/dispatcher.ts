@@ -16,14 +16,14 @@ import type {
   TransportRequestHead,
 } from '../transport/transport.ts';
 import type { Authenticator, Caller } from './access.ts';
-import { type BoundRoute, Call, type ContextSources, type Tracer } from './call.ts';
+import { type BoundRoute, Call, type Tracer } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { RouteMeter } from './meters.ts';
 import { ReadPath } from './read-path.ts';
 import { LargeBodies, readBody } from './request-body.ts';
 import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
-import type { PlainRoute, ReadRoute, Route } from './route.ts';
+import type { ContextSources, PlainRoute, ReadRoute, Route } from './route.ts';
 import { compileRoutes, type RouteMatcher, unmatched } from './route-matcher.ts';
 import type { SessionCookies } from './session-cookie.ts';
 import type { Warning } from './warnings.ts';

@@ -11,11 +11,11 @@ import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
-import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
+import { errorOfRefusal, plainErrorResponse } from './errors.ts';
 import { jsonResponse } from './json-response.ts';
 import { METRICS_PATH, metricsPage } from './metrics-page.ts';
 import type { PlainRoute } from './route.ts';
-import type { Surface } from './surface.ts';
+import { OPEN_AT_ROOT, type Surface } from './surface.ts';
 
 /** The phase of the process's life. */
 export type Phase = 'starting' | 'ready' | 'draining';
@@ -54,10 +54,7 @@ const PROBE = { tag: 'Probes', contentType: 'application/json' } as const;
 export function probeSurface(options: ProbeOptions): Surface {
   const { addons, metrics, phase } = options;
   return {
-    prefix: '',
-    access: null,
-    errors: COMMON_ERRORS,
-    description: null,
+    ...OPEN_AT_ROOT,
     routes: [
       {
         kind: 'plain',

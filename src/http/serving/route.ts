@@ -28,11 +28,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Schema = v.GenericSchema;
 
-/** The part of a request that a handler sees. */
-export interface RequestContext<Body> {
-  /** The state as the caller sees it (visible-world.ts). */
-  readonly world: World;
+/** The sources that all requests share. */
+export interface ContextSources {
   readonly state: ServedState;
+  /** The engine behind the state, for routes that decide or read history. */
   readonly engine: Engine;
   readonly reads: LogReads;
   /** Figures of the process. */
@@ -41,6 +40,14 @@ export interface RequestContext<Body> {
   readonly usage: UsageView;
   readonly passwords: Passwords;
   readonly site: Site;
+  /** Milliseconds since 1970, now. */
+  readonly now: () => number;
+}
+
+/** The part of a request that a handler sees. */
+export interface RequestContext<Body> extends ContextSources {
+  /** The state as the caller sees it (visible-world.ts). */
+  readonly world: World;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
   readonly requester: Requester;
@@ -58,8 +65,6 @@ export interface RequestContext<Body> {
   /** The host that the caller named. */
   host(): string;
   readonly body: Body;
-  /** Milliseconds since 1970, now. */
-  now(): number;
 }
 
 /** The server as clients reach it. */

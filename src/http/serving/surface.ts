@@ -6,7 +6,7 @@ import type { Need } from '../../domain/access/permissions.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Asked, Caller } from './access.ts';
-import type { ErrorShape } from './errors.ts';
+import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
 import type { PlainRoute, Route } from './route.ts';
 
 /** The prefix of the administrative interface. */
@@ -26,6 +26,9 @@ export interface Surface {
   /** Its purpose, in a paragraph of the interface's description; null: it is not described there. */
   readonly description: string | null;
 }
+
+/** The common part of surfaces at the root that every client may call, and that the description leaves out. */
+export const OPEN_AT_ROOT = { prefix: '', access: null, errors: COMMON_ERRORS, description: null } as const;
 
 /** The access rules of a surface, and its refusals of callers who do not meet them. */
 export interface SurfaceAccess {
