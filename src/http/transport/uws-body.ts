@@ -8,15 +8,6 @@
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { BodyPieces } from './response.ts';
 
-/** Goes on with a body that a first `tryEnd` did not send whole. Calls `onSent` once the kernel has all of it. */
-export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void): void {
-  res.onWritable((offset) => {
-    const [isAccepted, isSent] = res.tryEnd(bytes.subarray(offset), bytes.byteLength);
-    if (isSent) onSent();
-    return isAccepted;
-  });
-}
-
 /** Pieces are joined in it, to be offered; used only within one call. */
 export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
@@ -44,119 +35,89 @@ function partAt(body: Uint8Array | BodyPieces, offset: number): Uint8Array {
   return scratch.subarray(0, body.copyFrom(offset, scratch));
 }
 
+export interface BodySenderOptions {
+  /** Whether the connection ends behind the body, which must have two bytes at least. */
+  readonly closes: boolean;
+  readonly isOpen: () => boolean;
+  /** Called once the kernel has all of it, unless the connection ends. */
+  readonly onSent: () => void;
+}
+
 /**
  * Sends a large body without joining it, at most a megabyte in each turn of the event loop. A reader that is as fast as the
  * server would otherwise hold it until the last byte.
+ *
+ * `tryEnd` cannot be told to close, and once a response is over its socket is out of reach. So a body behind which the connection
+ * ends goes out under a length that is one too large: the response is whole for the client, who was told the right length with the
+ * first part, yet never over for the library, which therefore lets us close. A further request on the connection
+ * meets a response that is not over, and is not run.
  */
 export class BodySender {
   readonly #res: UwsResponse;
   readonly #body: Uint8Array | BodyPieces;
-  readonly #isOpen: () => boolean;
-  readonly #onSent: () => void;
+  readonly #options: BodySenderOptions;
   #offset = 0;
 
-  constructor(
-    res: UwsResponse,
-    body: Uint8Array | BodyPieces,
-    { isOpen, onSent }: { readonly isOpen: () => boolean; readonly onSent: () => void },
-  ) {
+  constructor(res: UwsResponse, body: Uint8Array | BodyPieces, options: BodySenderOptions) {
     this.#res = res;
     this.#body = body;
-    this.#isOpen = isOpen;
-    this.#onSent = onSent;
+    this.#options = options;
   }
 
   /** To be called within a callback of the library. */
   send(): void {
+    if (this.#options.closes) this.#res.writeHeader('connection', 'close');
+    this.awaitRoom();
+    this.#offer(true);
+  }
+
+  /** Goes on with a body that a first `tryEnd` did not send whole. */
+  awaitRoom(): void {
     this.#res.onWritable((offset) => {
       this.#offset = offset;
       return this.#offer();
     });
-    this.#offer(true);
   }
 
   /** Whether everything was taken that was offered. */
   #offer(isFirst = false): boolean {
+    const { byteLength } = this.#body;
+    const { closes, onSent } = this.#options;
     const end = this.#offset + OFFERED_BYTES_MAX;
-    // Without a part of its body a response does not begin.
-    for (let isDue = isFirst; this.#offset < end && (isDue || !isRoundFull()); isDue = false) {
-      const bytes = partAt(this.#body, this.#offset);
+    let begins = isFirst;
+    // Without a part of its body a response does not begin, and without an empty one it does not end.
+    let isDue = isFirst || this.#offset === byteLength;
+    while (this.#offset < end && (isDue || !isRoundFull())) {
+      const part = partAt(this.#body, this.#offset);
+      const bytes = closes && begins ? part.subarray(0, byteLength - 1) : part;
       countOffered(bytes.byteLength);
-      const [isAccepted, isSent] = this.#res.tryEnd(bytes, this.#body.byteLength);
+      const [isAccepted, isSent] = this.#res.tryEnd(bytes, closes && !begins ? byteLength + 1 : byteLength);
       if (isSent) {
-        this.#onSent();
+        onSent();
         return true;
       }
       if (!isAccepted) return false;
       this.#offset += bytes.byteLength;
+      if (this.#offset === byteLength) break;
+      begins = false;
+      isDue = false;
     }
-    setImmediate(() => {
-      if (this.#isOpen()) this.#res.cork(() => this.#offer());
-    });
+    setImmediate(() => this.#goOn());
     return true;
-  }
-}
-
-/**
- * Sends the head with `connection: close`, then the body if there is to be one, then ends the connection.
- *
- * `tryEnd` cannot be told to close, and once a response is over its socket is out of reach. So the last byte goes out
- * under a length that is one too large: the response is whole for the client, who was told the right length with the
- * first part, yet never over for the library, which therefore lets us close. A further request on the connection
- * meets a response that is not over, and is not run.
- */
-export class ClosingBody {
-  readonly #res: UwsResponse;
-  readonly #bytes: Uint8Array;
-  readonly #isOpen: () => boolean;
-
-  constructor(res: UwsResponse, bytes: Uint8Array, isOpen: () => boolean) {
-    this.#res = res;
-    this.#bytes = bytes;
-    this.#isOpen = isOpen;
-  }
-
-  send(): void {
-    const { byteLength } = this.#bytes;
-    const firstMax = isRoundFull() ? scratch.byteLength : OFFERED_BYTES_MAX;
-    const first = this.#bytes.subarray(0, Math.min(byteLength - 1, firstMax));
-    countOffered(first.byteLength);
-    this.#res.writeHeader('connection', 'close');
-    const [isAccepted] = this.#res.tryEnd(first, byteLength);
-    this.#res.onWritable((offset) => {
-      const end = this.#endOfPart(offset);
-      const isTaken = this.#offer(offset, end);
-      if (isTaken) setImmediate(() => this.#goOn(end));
-      return isTaken;
-    });
-    if (isAccepted) setImmediate(() => this.#goOn(first.byteLength));
   }
 
   /**
-   * Offers some of what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
+   * Offers some of what is left. Accepted means corked, not sent: only when the turn after that has nothing
    * left to offer, and finds nothing waiting in front of it either, may the connection be closed.
    */
-  #goOn(offset: number): void {
-    if (!this.#isOpen()) return;
-    if (isRoundFull()) return void setImmediate(() => this.#goOn(offset));
-    const end = this.#endOfPart(offset);
+  #goOn(): void {
+    if (!this.#options.isOpen()) return;
+    const isOffered = this.#offset === this.#body.byteLength;
     let isAccepted = false;
     this.#res.cork(() => {
-      isAccepted = this.#offer(offset, end);
+      isAccepted = this.#offer();
     });
-    if (!isAccepted) return;
-    if (offset === this.#bytes.byteLength) this.#res.close();
-    else setImmediate(() => this.#goOn(end));
-  }
-
-  #endOfPart(offset: number): number {
-    return Math.min(this.#bytes.byteLength, offset + OFFERED_BYTES_MAX);
-  }
-
-  #offer(offset: number, end: number): boolean {
-    countOffered(end - offset);
-    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset, end), this.#bytes.byteLength + 1);
-    return isAccepted;
+    if (isOffered && isAccepted) this.#res.close();
   }
 }
 

@@ -24,14 +24,7 @@ import { bodyTooLarge, type ReceivedRequest, type RequestRefusal } from './recei
 import { BodyPieces, byteLengthOf, bytesOf, isBodiless, type ResponseBody } from './response.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
-import {
-  BodySender,
-  ClosingBody,
-  OFFERED_BYTES_MAX,
-  scratch,
-  sendClosingHead,
-  sendRest,
-} from './uws-body.ts';
+import { BodySender, OFFERED_BYTES_MAX, scratch, sendClosingHead } from './uws-body.ts';
 
 /** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
@@ -194,9 +187,10 @@ export class UwsExchange extends Exchange {
     if (isBodiless(response.status)) this.#writeBodiless(close);
     else if (this.request.method === 'HEAD') this.#writeHeadOnly(body, close);
     else if (!close && mayCopy(body)) this.#writeCopied(body);
+    else if (body instanceof BodyPieces && body.byteLength > scratch.byteLength && body.areLarge)
+      this.#writeInTurns(body, body, close);
     else if (!close && body instanceof BodyPieces && body.byteLength <= scratch.byteLength)
       this.#writePieces(body);
-    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeInTurns(body, body);
     else this.#writeBody(bytesOf(body), close);
   }
 
@@ -234,11 +228,8 @@ export class UwsExchange extends Exchange {
     if (close && bytes.byteLength <= COPIED_BODY_BYTES_MAX) {
       this.#res.end(bytes, true);
       this.#finish();
-    } else if (close) {
-      new ClosingBody(this.#res, bytes, () => this.#isOpen).send();
-      this.awaitReader(bytes);
-    } else if (bytes.byteLength > OFFERED_BYTES_MAX) {
-      this.#writeInTurns(bytes, [bytes]);
+    } else if (close || bytes.byteLength > OFFERED_BYTES_MAX) {
+      this.#writeInTurns(bytes, [bytes], close);
     } else {
       const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
       if (isSent) this.#finish();
@@ -255,17 +246,20 @@ export class UwsExchange extends Exchange {
     else this.#sendRest(Buffer.from(bytes));
   }
 
-  #writeInTurns(body: Uint8Array | BodyPieces, waiting: Iterable<Uint8Array>): void {
+  #writeInTurns(body: Uint8Array | BodyPieces, waiting: Iterable<Uint8Array>, close: boolean): void {
     this.awaitReader(...waiting);
     // They may have been too much.
-    if (!this.#isOpen) return;
-    const isOpen = (): boolean => this.#isOpen;
-    new BodySender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
+    if (this.#isOpen) this.#senderOf(body, close).send();
   }
 
   #sendRest(bytes: Uint8Array): void {
-    sendRest(this.#res, bytes, () => this.#finish());
+    this.#senderOf(bytes, false).awaitRoom();
     this.awaitReader(bytes);
+  }
+
+  #senderOf(body: Uint8Array | BodyPieces, closes: boolean): BodySender {
+    const isOpen = (): boolean => this.#isOpen;
+    return new BodySender(this.#res, body, { closes, isOpen, onSent: () => this.#finish() });
   }
 }
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyPieces, bytesOf } from '../../../src/http/transport/response.ts';
 import type { HttpResponse, RequestHandler } from '../../../src/http/transport/transport.ts';
-import { BodySender, ClosingBody } from '../../../src/http/transport/uws-body.ts';
+import { BodySender } from '../../../src/http/transport/uws-body.ts';
 import { overEachEngine, start, text, until } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';
 
@@ -96,7 +96,7 @@ overEachEngine('bodies in pieces', (engine) => {
 
 test('of a large body a megabyte is offered in each turn, to a reader that takes everything', async () => {
   const bytes = Buffer.alloc(5_000_000, 'b');
-  for (const isLast of [false, true]) {
+  for (const closes of [false, true]) {
     const turns: number[] = [];
     let [sent, isOpen] = [0, true];
     const cork = (offer: () => void): void => {
@@ -113,8 +113,7 @@ test('of a large body a megabyte is offered in each turn, to a reader that takes
     };
     const nothing = (): void => undefined;
     const res = { cork, tryEnd, close, onWritable: nothing, writeHeader: nothing } as unknown as UwsResponse;
-    const options = { isOpen: () => isOpen, onSent: close };
-    const sender = isLast ? new ClosingBody(res, bytes, () => isOpen) : new BodySender(res, bytes, options);
+    const sender = new BodySender(res, bytes, { closes, isOpen: () => isOpen, onSent: close });
     cork(() => sender.send());
     while (isOpen) await new Promise(setImmediate);
     assert.equal(sent, bytes.byteLength);
@@ -126,7 +125,7 @@ test('of a hundred large bodies a few megabytes are offered in each turn, and al
   const bytes = Buffer.alloc(3_000_000, 'b');
   const rounds: number[] = [0];
   let open = 0;
-  const begin = (isLast: boolean): void => {
+  const begin = (closes: boolean): void => {
     let [sent, isOpen] = [0, true];
     open += 1;
     const tryEnd = (part: Uint8Array, length: number): [boolean, boolean] => {
@@ -142,9 +141,7 @@ test('of a hundred large bodies a few megabytes are offered in each turn, and al
     const nothing = (): void => undefined;
     const cork = (offer: () => void): void => offer();
     const res = { cork, tryEnd, close, onWritable: nothing, writeHeader: nothing } as unknown as UwsResponse;
-    const options = { isOpen: () => isOpen, onSent: close };
-    if (isLast) new ClosingBody(res, bytes, () => isOpen).send();
-    else new BodySender(res, bytes, options).send();
+    new BodySender(res, bytes, { closes, isOpen: () => isOpen, onSent: close }).send();
   };
   for (let at = 0; at < 100; at += 1) begin(at % 2 === 0);
   const first = rounds[0]!;
