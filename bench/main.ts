@@ -6,7 +6,7 @@
  *   npm run bench -- --only toggle,create  these scenarios; their results replace the earlier ones
  *   npm run bench -- --quick               30 seconds: one scenario of each sort, to see that it works; writes --json only
  *   npm run bench -- --cluster             a cluster of three beside one node; needs nats-server 2.10 or newer
- *   npm run bench -- --peer                beside Unleash on PostgreSQL, both of this machine; a few minutes
+ *   npm run bench -- --peer                beside Unleash on PostgreSQL, and beside Redis and PostgreSQL themselves; five minutes
  *   npm run bench -- --peer http://localhost:4243 --peer-token '*:*.secret'
  */
 import { tmpdir } from 'node:os';
@@ -28,6 +28,7 @@ import { quickReport, terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS, STANDARD_SCENARIOS } from './scenarios/all.ts';
 import { CLUSTER_SCENARIO_NAME, clusterScenario } from './scenarios/cluster.ts';
+import { DATABASES_SCENARIO_NAME } from './scenarios/databases.ts';
 import { PEER_SCENARIO_NAME, peerScenario } from './scenarios/peer.ts';
 
 interface Options {
@@ -43,7 +44,10 @@ interface Options {
 }
 
 /** The scenarios, in the order of the page. */
-const NAMES = [...SCENARIOS.map(({ name }) => name), CLUSTER_SCENARIO_NAME, PEER_SCENARIO_NAME];
+const NAMES = [
+  ...SCENARIOS.map(({ name }) => name).filter((name) => name !== DATABASES_SCENARIO_NAME),
+  ...[CLUSTER_SCENARIO_NAME, DATABASES_SCENARIO_NAME, PEER_SCENARIO_NAME],
+];
 
 const program = new Command('bench')
   .description('Measures the server beside the limits of this machine.')
@@ -61,7 +65,7 @@ const program = new Command('bench')
   )
   .option(
     '--peer [url]',
-    'only what is measured beside another server of this interface; without an address, beside Unleash on PostgreSQL, which are started for it',
+    'only what is measured beside another server of this interface; without an address, beside Unleash on PostgreSQL, which are started for it; and beside Redis and PostgreSQL themselves, where they are installed',
   )
   .option('--peer-token <token>', 'an admin token of the other server')
   .action(main);
@@ -74,7 +78,10 @@ async function main(options: Options): Promise<void> {
   if (options.peer === undefined) return measure(options, chosen(options));
   const peer = await peerOf(options);
   try {
-    await measure(options, [peerScenario(peer.target)]);
+    await measure(options, [
+      ...SCENARIOS.filter(({ name }) => name === DATABASES_SCENARIO_NAME),
+      peerScenario(peer.target),
+    ]);
   } finally {
     await peer.stop();
   }

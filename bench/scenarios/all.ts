@@ -2,7 +2,9 @@
 import { NO_BROWSER } from '../../test/support/browser/browser.ts';
 import type { Scenario } from '../lib/measurement.ts';
 import { consoleList } from './console.ts';
+import { cost } from './cost.ts';
 import { create } from './create.ts';
+import { databasesScenario } from './databases.ts';
 import { eventFilter, eventText } from './event-search.ts';
 import { flagList } from './flag-list.ts';
 import { flagRead } from './flag-read.ts';
@@ -22,6 +24,8 @@ import { toggle } from './toggle.ts';
 import { usage } from './usage.ts';
 import { variantsPut } from './variants-put.ts';
 
+const databases = databasesScenario();
+
 export const SCENARIOS: readonly Scenario[] = [
   flagRead,
   flagReadRandom,
@@ -37,8 +41,8 @@ export const SCENARIOS: readonly Scenario[] = [
   streams,
   usage,
   sdkReads,
-  // Where processes can be held to a processor.
-  ...(process.platform === 'linux' ? [oneCore] : []),
+  // Where processes can be held to a processor, and the time of a thread be read.
+  ...(process.platform === 'linux' ? [oneCore, cost] : []),
   micro,
   growthFlags,
   holds,
@@ -46,6 +50,8 @@ export const SCENARIOS: readonly Scenario[] = [
   growthEvents,
   // Where there is a browser.
   ...(NO_BROWSER === false ? [consoleList] : []),
+  // Where Redis or PostgreSQL is installed.
+  ...(databases === null ? [] : [databases]),
 ];
 
 /**
@@ -60,6 +66,7 @@ export const STANDARD_SCENARIOS: readonly Scenario[] = [
   strategyPatch,
   metrics,
   sdkReads,
+  ...(process.platform === 'linux' ? [cost] : []),
   micro,
   growthFlags,
   growthEvents,

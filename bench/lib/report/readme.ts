@@ -24,6 +24,7 @@ export function withFigures(page: string, results: Results): string {
       `| ${what} | ${rate(values['perSecond'])} | ${rate(values['theirs'])} | ${rate(values['share'])} × |`,
   );
   const { at, machine, loadAverage, loadGenerator } = circumstances;
+  const engines = rowsOf(results, 'databases').filter((row) => row.at === first.at);
   const text = [
     BEGIN,
     `| requests a second, ${first.at} connections | Flagstaff | ${peer} | ratio |`,
@@ -31,6 +32,10 @@ export function withFigures(page: string, results: Results): string {
     ...rows,
     '',
     `Measured on ${at.slice(0, 10)} on ${machine}, by ${loadGenerator} on the same machine, with a load of ${loadAverage.toFixed(1)} before.`,
+    ...engines.map(
+      ({ what, at: connections, values }) =>
+        `For ${connections} connections of their own load generators, ${what}: ${rate(values['theirs'])} changes a second, beside ${rate(values['perSecond'])} switches.`,
+    ),
     '',
   ];
   return page.slice(0, from) + text.join('\n') + page.slice(to);

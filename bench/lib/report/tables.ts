@@ -172,6 +172,18 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'databases',
+    title: 'Beside engines that sync each change',
+    note: 'Durable switches of flags beside the smallest durable change of an engine that everybody knows, on the same disk, in turn: each by the load generator that comes with it, over its own protocol. Both keep as many keys as there are flags, and do nothing else. The ratio is ours to theirs.',
+    what: 'engine',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'switches/s', 'rate'),
+      column('theirs', 'its changes/s', 'rate'),
+      column('share', 'ratio', 'ratio'),
+    ],
+  },
+  {
     name: 'cluster',
     title: 'A cluster beside one node',
     note: 'Three nodes on three NATS servers, which write to the disk before they acknowledge, beside one node without replication. All processes share the machine, so throughput says what is left for the leader; the processor time of a request, of the process that was asked and of all the others together, says what it costs. The log alone: records of 200 bytes published to a stream with three replicas.',
@@ -186,6 +198,18 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('micros', 'processor time', 'us'),
       column('theirMicros', 'of one node', 'us'),
       column('otherMicros', 'of all others', 'us'),
+    ],
+  },
+  {
+    name: 'cost',
+    title: 'What a request costs',
+    note: "Processor time of the main thread for each request at 64 connections, the kernel's part included; functions of `src` that a request calls and the files that they are in, 16 requests at once, without the encoder of MessagePack.",
+    what: 'operation',
+    at: null,
+    columns: [
+      column('micros', 'main thread', 'us'),
+      column('calls', 'calls', 'count'),
+      column('files', 'files', 'count'),
     ],
   },
   {
