@@ -58,15 +58,26 @@ export class MessagePackCursor {
 
   /** Moves over one value with all that is nested in it. */
   skip(): void {
-    for (let values = 1; values > 0 && !this.failed; values--) {
-      const first = this.#first();
-      const kind = KIND_OF[first] ?? KINDS.none;
-      if (kind === KINDS.string) this.readString();
-      else if (kind === KINDS.list) values += this.readArray();
-      else if (kind === KINDS.map) values += 2 * this.readMap();
-      else if (kind === KINDS.none) this.fail();
-      else this.#moveTo(this.at + 1 + CONTENT_BYTES_OF[first]!);
-    }
+    for (let values = 1; values > 0 && !this.failed; values--) values += this.#step();
+  }
+
+  /** Moves behind the place `from`, and says whether one string holds all bytes from there up to and without `to`. */
+  isInString(from: number, to: number): boolean {
+    this.stringEnd = 0;
+    while (this.at <= from && !this.failed) this.#step();
+    return this.stringStart <= from && to <= this.stringEnd;
+  }
+
+  /** Moves over a value, or the head of a list or map; returns how many values it holds. */
+  #step(): number {
+    const first = this.#first();
+    const kind = KIND_OF[first] ?? KINDS.none;
+    if (kind === KINDS.string) this.readString();
+    else if (kind === KINDS.list) return this.readArray();
+    else if (kind === KINDS.map) return 2 * this.readMap();
+    else if (kind === KINDS.none) this.fail();
+    else this.#moveTo(this.at + 1 + CONTENT_BYTES_OF[first]!);
+    return 0;
   }
 
   fail(): 0 {

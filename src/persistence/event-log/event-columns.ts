@@ -167,7 +167,13 @@ function copyRows(from: ColumnSet, to: ColumnSet, count: number): void {
 export function firstRowAtOffset(view: SegmentView, offset: number, from = 0): number {
   const offsets = view.columns.offset;
   let low = from;
-  let high = view.count;
+  let high = from;
+  // Most searches are for a row that is near.
+  for (let step = 1; high < view.count && (offsets[high] ?? 0) < offset; step *= 2) {
+    low = high + 1;
+    high += step;
+  }
+  high = Math.min(high, view.count);
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((offsets[middle] ?? 0) < offset) low = middle + 1;

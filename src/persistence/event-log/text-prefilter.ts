@@ -33,6 +33,7 @@ const LITERALS = ['true', 'false', 'null'];
 const ESCAPE_END = /^(?:(?:u?0{0,2}[01])?[0-9a-f]|u0|[nrt])/;
 
 const FIRST_PRINTABLE = 0x20;
+const FIRST_BEYOND_ASCII = 0x80;
 
 /** Characters outside ASCII whose lower case begins with an ASCII letter, by that letter. */
 const FOLDING_INTO_ASCII: ReadonlyMap<string, Buffer> = new Map([
@@ -41,6 +42,7 @@ const FOLDING_INTO_ASCII: ReadonlyMap<string, Buffer> = new Map([
 ]);
 
 export class TextPrefilter {
+  readonly run: string;
   readonly #length: number;
   /** By byte: bit p is set when position p accepts it. */
   readonly #accepts = new Uint32Array(256);
@@ -49,6 +51,7 @@ export class TextPrefilter {
   readonly #stead: readonly Buffer[];
 
   constructor(run: string, acceptsEscape: boolean) {
+    this.run = run;
     this.#length = run.length;
     this.#shifts = new Uint8Array(256).fill(run.length);
     for (let position = 0; position < run.length; position++) {
@@ -95,6 +98,9 @@ export class TextPrefilter {
     return -1;
   }
 }
+
+/** Whether a run is found as it stands where this byte is: an escape begins with a control byte, and what folds into ASCII beyond it. */
+export const beginsRun = (byte: number): boolean => byte >= FIRST_PRINTABLE && byte < FIRST_BEYOND_ASCII;
 
 function bytesOf(character: string, acceptsEscape: boolean): number[] {
   const bytes = [character.charCodeAt(0)];

@@ -5,13 +5,14 @@
  * In each segment, the codes of a row first decide whether it is ruled out by a filter, found by type or author, or
  * open. Then the frames with open rows are read in large pieces. When the query allows, the text prefilter
  * (text-prefilter.ts) finds the frames worth reading. An event matches when the lower-case JSON text of its data
- * contains the lower-case query. Checksums are verified when an event is shown, and were when the segment was indexed; here
- * that would take several times as long for nothing.
+ * contains the lower-case query; where one string has all of it as it stands, nothing is decoded. Checksums are verified when
+ * an event is shown, and were when the segment was indexed; here that would take several times as long for nothing.
  *
  * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
 import { changesEvents } from '../../domain/state/upgrade.ts';
 import { unpack } from '../codec/message-pack.ts';
+import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
@@ -22,7 +23,7 @@ import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import { firstRowAtOffset, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, IdPage, matchingRows, rowsWhere } from './event-filter.ts';
 import { dataText } from './logged-event.ts';
-import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
+import { beginsRun, type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
 
 /** Bounds the scan's memory. A single larger frame gets its own buffer while it is read. */
 const PIECE_BYTES = 1024 * 1024;
@@ -107,6 +108,7 @@ class TextScan {
   readonly #goesOn: () => Promise<boolean>;
   readonly #prefilter: TextPrefilter | null;
   readonly #outline = new FrameOutline();
+  readonly #cursor = new MessagePackCursor(Buffer.alloc(0));
   readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
   constructor(request: TextScanRequest, fs: FileSystem, goesOn: () => Promise<boolean>) {
@@ -183,7 +185,9 @@ class TextScan {
       const offset = offsets[endRow - 1] ?? 0;
       firstRow = firstRowAtOffset(view, offset, firstRow);
       const bytesEnd = endRow < piece.endRow ? (offsets[endRow] ?? 0) : piece.bytesEnd;
-      if (verdicts.subarray(firstRow, endRow).includes(OPEN)) {
+      let openRow = firstRow;
+      while (openRow < endRow && verdicts[openRow] !== OPEN) openRow += 1;
+      if (openRow < endRow) {
         const frame = bytes.subarray(offset - piece.offset, bytesEnd - piece.offset);
         this.#judgeFrame(frame, { firstRow, endRow }, searched);
       }
@@ -220,7 +224,16 @@ class TextScan {
   }
 
   #isIn(data: Buffer, prefilter: TextPrefilter | null): boolean {
-    return (prefilter === null || prefilter.finder(data)(0) >= 0) && this.#isInData(unpack(data));
+    const at = prefilter === null ? 0 : prefilter.finder(data)(0);
+    return at >= 0 && (this.#isInString(data, at, prefilter) || this.#isInData(unpack(data)));
+  }
+
+  /** Whether the query was found as it stands and within one string: then it is in the JSON too, which need not be made. */
+  #isInString(data: Buffer, at: number, prefilter: TextPrefilter | null): boolean {
+    const { folded } = this.#request;
+    if (prefilter?.run !== folded || !beginsRun(data[at]!)) return false;
+    this.#cursor.reset(data);
+    return this.#cursor.isInString(at, at + folded.length);
   }
 
   #isInData(data: unknown): boolean {

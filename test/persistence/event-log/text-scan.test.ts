@@ -189,6 +189,12 @@ test('frames larger than a piece, and pieces that end between frames, are search
   assert.deepEqual(await idsFound(sketches, '"'), idsByDefinition(sketches, '"'));
 });
 
+test('a length, numbers and a control character that look like the query in MessagePack are not found', async () => {
+  const data = [`ee${'x'.repeat(108)}`, [110, 101, 101], '\tee', { Nee: 1 }, `${'x'.repeat(110)} nee`];
+  const sketches = data.map((one) => ({ events: [{ data: one }] }));
+  assert.deepEqual(await idsFound(sketches, 'nee'), [5, 4]);
+});
+
 test('filters narrow a text search before anything is read', async () => {
   const journal = await EventJournal.create();
   await journal.write(
