@@ -22,7 +22,9 @@ setAutoFreeze(false);
 
 type FlagDraft = Drafted<Flag>;
 
-export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp): void {
+/** `run`: one event, or several of one type about one flag in one environment. `stamp`: that of the last. */
+export function applyFlagEvents(draft: Draft, run: readonly FlagEvent[], stamp: EventStamp): void {
+  const event = run[0]!;
   const known = draft.projects.get(event.project);
   if (known === undefined) throw mismatch(event, 'its project does not exist');
   const project = projectIn(draft, known);
@@ -70,7 +72,7 @@ export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp
     default:
   }
   const record = recordOf(project, event.featureName, stamp);
-  const flag = changed(record.flag, event, project, stamp);
+  const flag = changed(record.flag, run as readonly ChangeEvent[], project, stamp);
   const growth = noteChange(draft, event, { before: record.flag, after: flag });
   replaceFlag(draft, project, record, { flag, revision: stamp.id, growth });
 }
@@ -105,8 +107,10 @@ type ChangeEvent = Exclude<
   }
 >;
 
-function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
-  if (event.environment !== null) return withEnvironment(flag, event.environment, changesOf(flag, event));
+function changed(flag: Flag, run: readonly ChangeEvent[], project: ProjectState, stamp: EventStamp): Flag {
+  const event = run[0]!;
+  if (event.environment !== null)
+    return withEnvironment(flag, event.environment, changesOf(flag, run as readonly FlagEnvironmentEvent[]));
   if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
   if (event.type !== 'feature-variants-updated') return produce(flag, (after) => change(after, event, stamp));
   const { variants } = event.data;
@@ -116,47 +120,56 @@ function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: E
   );
 }
 
-function changesOf(flag: Flag, event: FlagEnvironmentEvent): Partial<FlagEnvironment> {
-  const { strategies } = environmentOf(flag, event.environment);
-  switch (event.type) {
+function changesOf(flag: Flag, run: readonly FlagEnvironmentEvent[]): Partial<FlagEnvironment> {
+  const last = run.at(-1)!;
+  switch (last.type) {
     case 'feature-environment-enabled':
       return { enabled: true };
     case 'feature-environment-disabled':
       return { enabled: false };
     case 'feature-environment-variants-updated':
-      return { variants: event.data.variants };
-    case 'feature-strategy-add':
-      return { strategies: withAdded(strategies, strategyOf(event.data)) };
-    case 'feature-strategy-update':
-      return { strategies: withUpdated(strategies, strategyOf(event.data)) };
-    case 'feature-strategy-remove':
-      return { strategies: strategies.filter((one) => one.id !== event.preData.id) };
+      return { variants: last.data.variants };
+    default: {
+      const strategies = [...environmentOf(flag, last.environment).strategies];
+      for (const event of run) changeStrategies(strategies, event);
+      return { strategies };
+    }
+  }
+}
+
+/** Most strategies are added at the end and keep their sortOrder: no sort is needed then. */
+function changeStrategies(strategies: Strategy[], event: FlagEnvironmentEvent): void {
+  switch (event.type) {
+    case 'feature-strategy-add': {
+      const last = strategies.at(-1);
+      const added = strategyOf(event.data);
+      strategies.push(added);
+      if (last !== undefined && last.sortOrder > added.sortOrder) strategies.sort(bySortOrder);
+      return;
+    }
+    case 'feature-strategy-update': {
+      const at = strategies.findIndex(({ id }) => id === event.data.id);
+      if (at === -1) return;
+      const { sortOrder } = strategies[at]!;
+      strategies[at] = strategyOf(event.data);
+      if (event.data.sortOrder !== sortOrder) strategies.sort(bySortOrder);
+      return;
+    }
+    case 'feature-strategy-remove': {
+      const at = strategies.findIndex(({ id }) => id === event.preData.id);
+      if (at !== -1) strategies.splice(at, 1);
+      return;
+    }
     case 'strategy-order-changed': {
       const orders = new Map(event.data.strategies.map(({ id, sortOrder }) => [id, sortOrder]));
-      return {
-        strategies: strategies
-          .map((one) => ({ ...one, sortOrder: orders.get(one.id) ?? one.sortOrder }))
-          .sort(bySortOrder),
-      };
+      for (const [at, one] of strategies.entries())
+        strategies[at] = { ...one, sortOrder: orders.get(one.id) ?? one.sortOrder };
+      strategies.sort(bySortOrder);
+      return;
     }
     default:
       throw mismatch(event, 'this version does not know the type');
   }
-}
-
-// Most strategies are added at the end and keep their sortOrder: no sort is needed then.
-
-function withAdded(strategies: readonly Strategy[], added: Strategy): readonly Strategy[] {
-  const list = [...strategies, added];
-  const last = strategies.at(-1);
-  return last === undefined || last.sortOrder <= added.sortOrder ? list : list.sort(bySortOrder);
-}
-
-function withUpdated(strategies: readonly Strategy[], after: Strategy): readonly Strategy[] {
-  const at = strategies.findIndex(({ id }) => id === after.id);
-  if (at === -1) return strategies;
-  const list = strategies.with(at, after);
-  return strategies[at]?.sortOrder === after.sortOrder ? list : list.sort(bySortOrder);
 }
 
 /** The flag with changed values in `environment`, whose entry is made at the first change there. */

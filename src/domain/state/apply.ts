@@ -17,7 +17,7 @@ import {
   dropTokensOfEnvironment,
   leavesRecord,
 } from './apply-access.ts';
-import { applyFlagEvent } from './apply-flag.ts';
+import { applyFlagEvents } from './apply-flag.ts';
 import {
   type DirectoryEvent,
   type DomainEvent,
@@ -54,7 +54,27 @@ export function applyChange(world: World, events: readonly DomainEvent[], first:
 
 /** `applyChange` to a state that is being made, as a start does with one change after the other. */
 export function applyTo(draft: Draft, events: readonly DomainEvent[], first: EventStamp): void {
-  for (let at = 0; at < events.length; at += 1) apply(draft, events[at]!, stampAt(first, at));
+  for (let at = 0; at < events.length; at += 1) {
+    const run = events.length === 1 ? events : runAt(events, at);
+    at += run.length - 1;
+    apply(draft, run, stampAt(first, at));
+  }
+}
+
+/**
+ * The event at that place, with those behind it that are of its type and about the same flag in the same environment. They are applied
+ * together, because what is derived from the flag would be compared with all its strategies for each of them.
+ */
+function runAt(events: readonly DomainEvent[], at: number): readonly DomainEvent[] {
+  const { type, featureName, environment } = events[at]!;
+  let end = at + 1;
+  if (featureName !== null && environment !== null)
+    while (end < events.length && isOf(events[end]!)) end += 1;
+  return events.slice(at, end);
+
+  function isOf(event: DomainEvent): boolean {
+    return event.type === type && event.featureName === featureName && event.environment === environment;
+  }
 }
 
 /** The stamp of the event at `place` in a change. Most changes have one event, and no stamp is made for it. */
@@ -62,8 +82,10 @@ function stampAt(first: EventStamp, place: number): EventStamp {
   return place === 0 ? first : { ...first, id: first.id + place };
 }
 
-function apply(draft: Draft, event: DomainEvent, stamp: EventStamp): void {
-  if (event.featureName !== null) applyFlagEvent(draft, event as FlagEvent, stamp);
+/** `stamp`: that of the last event of the run. */
+function apply(draft: Draft, run: readonly DomainEvent[], stamp: EventStamp): void {
+  const event = run[0]!;
+  if (event.featureName !== null) applyFlagEvents(draft, run as readonly FlagEvent[], stamp);
   else if (event.project !== null) applyProjectEvent(draft, event as ProjectEvent, stamp);
   else if (isSessionEvent(event)) applySessionEvent(draft, event, stamp);
   else applyDirectoryEvent(draft, event as DirectoryEvent, stamp);
