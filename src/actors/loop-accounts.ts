@@ -27,6 +27,9 @@ export const OWED_MS_MAX = 50;
 /** The share of the passing time that is forgiven, to all callers together, so that many of them get no more than one. */
 export const FORGIVEN_SHARE = 0.05;
 
+/** Callers that owe something; some 100 bytes each. Of more, the one that was charged longest ago owes nothing any more. */
+export const DEBTORS_MAX = 10_000;
+
 /** How old the last look at the processor time may be before a small piece looks again: a look takes as long as a small request. */
 const LOOKED_MS_MAX = 2;
 
@@ -103,7 +106,7 @@ export class LoopAccounts {
   add(caller: string, heldMs: number): void {
     const owedMs = this.#owed.get(caller);
     if (owedMs !== undefined && owedMs > OWED_MS_MAX) this.#overdrawnMs += heldMs;
-    if (heldMs > FREE_MS) this.#owed.set(caller, (owedMs ?? 0) + heldMs - FREE_MS);
+    if (heldMs > FREE_MS) this.#raise(caller, (owedMs ?? 0) + heldMs - FREE_MS);
     else if (owedMs !== undefined) this.#lower(caller, owedMs - REPAID_MS);
   }
 
@@ -188,6 +191,7 @@ export class LoopAccounts {
   /** Goes through all debts, to see that only who owes something has one; for the simulation. */
   audit(): void {
     for (const [caller, owedMs] of this.#owed) assert(owedMs > 0, `${caller} owes ${owedMs} ms`);
+    assert(this.#owed.size <= DEBTORS_MAX, 'what is counted is bounded');
     assert(this.#overdrawnMs >= 0, 'what is overdrawn was held');
     assert(this.#queue.waitingCount <= this.#waitedCount, 'each request that waits is counted');
     assert(this.#queue.runningCount <= 1, 'callers who owe too much run one request at a time');
@@ -200,6 +204,14 @@ export class LoopAccounts {
     this.#settledAt += passedMs;
     const forgivenMs = (passedMs * FORGIVEN_SHARE) / this.#owed.size;
     for (const [caller, owedMs] of this.#owed) this.#lower(caller, owedMs - forgivenMs);
+  }
+
+  /** Puts the caller behind all others. */
+  #raise(caller: string, owedMs: number): void {
+    this.#owed.delete(caller);
+    this.#owed.set(caller, owedMs);
+    const [first] = this.#owed.keys();
+    if (this.#owed.size > DEBTORS_MAX && first !== undefined) this.#owed.delete(first);
   }
 
   #lower(caller: string, owedMs: number): void {

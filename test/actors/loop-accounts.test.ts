@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FORGIVEN_SHARE, LoopAccounts, OWED_MS_MAX } from '../../src/actors/loop-accounts.ts';
+import { DEBTORS_MAX, FORGIVEN_SHARE, LoopAccounts, OWED_MS_MAX } from '../../src/actors/loop-accounts.ts';
 
 function accounts(): { readonly made: LoopAccounts; pass(ms: number): void } {
   let nowMs = 0;
@@ -42,6 +42,16 @@ describe('accounts of the event loop', () => {
     assert.equal(many.made.isOverdrawn('0'), true);
     many.pass(10 * alone);
     assert.equal(many.made.isOverdrawn('0'), false);
+  });
+
+  it('forget who was charged longest ago where too many owe something', () => {
+    const { made } = accounts();
+    for (const caller of ['first', 'again']) made.chargeCaller(caller, OWED_MS_MAX + 2);
+    for (let caller = 2; caller < DEBTORS_MAX; caller += 1) made.chargeCaller(`${caller}`, 2);
+    made.chargeCaller('again', 2);
+    made.chargeCaller('one more', 2);
+    assert.deepEqual([made.isOverdrawn('first'), made.isOverdrawn('again')], [false, true]);
+    made.audit();
   });
 
   it('charge no time in which the process had no core', () => {

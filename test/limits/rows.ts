@@ -8,7 +8,7 @@ import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.t
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES } from '../../src/actors/log-reads.ts';
-import { WAITING_BYTES_MAX } from '../../src/actors/loop-accounts.ts';
+import { DEBTORS_MAX, WAITING_BYTES_MAX } from '../../src/actors/loop-accounts.ts';
 import {
   CACHE_BYTES_MIN,
   cacheBytesMax,
@@ -408,6 +408,7 @@ export const SECTIONS: readonly LimitSection[] = [
         bytes(transport.bodiesBytesMax),
         '503 for the caller that has held most for longest; those without a token count as one',
       ),
+      row('callers that owe time', number(DEBTORS_MAX), 'the one charged longest ago owes nothing any more'),
     ],
   },
   {

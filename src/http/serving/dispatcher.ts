@@ -159,10 +159,10 @@ class Dispatcher {
     this.sender.refuse(call, ...unmatched(request, match, known));
   }
 
-  /** Large requests without a token are charged to their address. */
+  /** Large requests without a token are charged to their network. */
   #startPlain(call: Call, route: PlainRoute): void {
     if (route.isLarge !== true) return this.#respondToPlain(call, route);
-    const name = `page ${call.request.remoteAddress()}`;
+    const name = `page ${networkOf(call.request.remoteAddress())}`;
     const run = (): void => this.#respondToPlain(call, route);
     if (!this.#accounts.isEmpty && this.#accounts.mustWait(name)) return this.#inTurn(call, name, run);
     const begunAt = this.#options.monotonicMs();

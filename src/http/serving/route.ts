@@ -214,7 +214,7 @@ export interface PlainRoute {
   readonly path: string;
   /** For the description, which leaves the route out where this is absent. */
   readonly described?: PlainDescription;
-  /** Whether the response is large, so that its time is charged to the address of the caller. */
+  /** Whether the response is large, so that its time is charged to the network of the caller. */
   readonly isLarge?: true;
   respond(request: TransportRequest): HttpResponse | Promise<HttpResponse>;
 }
