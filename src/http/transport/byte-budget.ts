@@ -23,8 +23,14 @@ export interface ByteHolder {
   evict(): void;
 }
 
-/** The share of the limit down to which one client gives way at once. */
-const FREED_TO_SHARE = 15 / 16;
+/** Bytes by the time for which they have been held. */
+interface Cost {
+  readonly holder: ByteHolder;
+  readonly cost: number;
+}
+
+/** The most that gives way beyond what has to: of the bytes, and of the connections. */
+const AT_ONCE_SHARE = 1 / 16;
 
 export class ByteBudget {
   readonly #bytesMax: number;
@@ -89,11 +95,13 @@ export class ByteBudget {
     this.giveCopied(holder.copiedBytes);
   }
 
-  /** Goes on below the limit: each search takes a look at every holder. */
+  /** Goes on below the limit for a moment: a search for the dearest looks at all clients. */
   #evictDearest(): void {
-    const nowMs = this.#clock.now();
-    for (const holder of this.#dearest(nowMs)) {
-      if (this.#bytes <= this.#bytesMax * FREED_TO_SHARE) return;
+    const dearest = this.#dearest();
+    const atOnce = dearest.length * AT_ONCE_SHARE;
+    for (const [at, { holder }] of dearest.entries()) {
+      const isFreed = at >= atOnce || this.#bytes <= this.#bytesMax * (1 - AT_ONCE_SHARE);
+      if (isFreed && this.#bytes <= this.#bytesMax) return;
       // The end of an earlier one may have ended it.
       if (!this.#holders.has(holder)) continue;
       this.#evictedCount += 1;
@@ -102,31 +110,25 @@ export class ByteBudget {
     }
   }
 
-  /** All connections of the client with the highest cost, the dearest of them first. */
-  #dearest(nowMs: number): readonly ByteHolder[] {
-    const costs = new Map<string, number>();
-    let dearest: ByteHolder | null = null;
+  /** All connections of the client with the highest cost, or all that count alone if one of them is it; the dearest of them first. */
+  #dearest(): readonly Cost[] {
+    const nowMs = this.#clock.now();
+    const costs = Array.from(this.#holders, (holder) => ({
+      holder,
+      cost: this.#bytesOf(holder) * Math.max(nowMs - holder.enteredAt, 1),
+    }));
+    const sums = new Map<string, number>();
+    let dearest: string | undefined;
     let highest = -1;
-    for (const holder of this.#holders) {
+    for (const { holder, cost } of costs) {
       const { client } = holder;
-      let cost = this.#costOf(holder, nowMs);
-      if (client !== undefined) {
-        cost += costs.get(client) ?? 0;
-        costs.set(client, cost);
-      }
-      if (cost <= highest) continue;
-      highest = cost;
-      dearest = holder;
+      const sum = cost + (client === undefined ? 0 : (sums.get(client) ?? 0));
+      if (client !== undefined) sums.set(client, sum);
+      if (sum > highest) [dearest, highest] = [client, sum];
     }
-    if (dearest?.client === undefined) return dearest === null ? [] : [dearest];
-    const { client } = dearest;
-    return [...this.#holders]
-      .filter((holder) => holder.client === client)
-      .sort((one, other) => this.#costOf(other, nowMs) - this.#costOf(one, nowMs));
-  }
-
-  #costOf(holder: ByteHolder, nowMs: number): number {
-    return this.#bytesOf(holder) * Math.max(nowMs - holder.enteredAt, 1);
+    return costs
+      .filter(({ holder }) => holder.client === dearest)
+      .sort((one, other) => other.cost - one.cost);
   }
 
   #bytesOf(holder: ByteHolder): number {
