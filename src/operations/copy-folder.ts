@@ -29,13 +29,12 @@ import { writeFully } from '../persistence/disk/write-fully.ts';
 import { DurableMarkFile } from '../persistence/journal/durable-mark.ts';
 import type { Boundary } from '../persistence/journal/frame.ts';
 import { readLogBeginning, writeLogBeginning } from '../persistence/journal/log-beginning.ts';
-import { paddedId, segmentFileName } from '../persistence/journal/segment.ts';
+import { segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { loadSnapshot } from '../persistence/recovery/recovery-survey.ts';
-import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
-import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { readSnapshot, type SnapshotReading } from '../persistence/snapshots/snapshot-reader.ts';
+import { listSnapshots, type SnapshotFile, snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
+import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import type { HistoryFiles } from './history-files.ts';
 import { OperationError } from './operation-error.ts';
 import type { StateProgress } from './state-at.ts';
@@ -110,9 +109,9 @@ export async function copyUpTo(options: CopyOptions): Promise<number> {
     'the last copied segment holds or follows the last event',
   );
   const copy = new Copy(options);
-  for (const { id, path } of await listSnapshots(fs, from.snapshots)) {
-    if (id > lastId || !(await isGood(fs, path))) continue;
-    await copy.file(path, join(to.snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`), null);
+  for (const file of await listSnapshots(fs, from.snapshots)) {
+    if (file.id > lastId || !(await isGood(fs, file))) continue;
+    await copy.file(file.path, snapshotPath(to.snapshots, file.id), null);
   }
   if (end !== null) {
     await copyJournal(options, copy, end);
@@ -160,10 +159,10 @@ export async function recordOldest(fs: FileSystem, to: DataFolder, oldest: numbe
   if (header !== null) await writeLogBeginning(fs, to.root, header);
 }
 
-/** A snapshot that retention removes meanwhile counts as absent. */
-async function isGood(fs: FileSystem, path: string): Promise<boolean> {
+/** Whether a start could use it. A snapshot that retention removes meanwhile counts as absent. */
+async function isGood(fs: FileSystem, file: SnapshotFile): Promise<boolean> {
   try {
-    return (await tryState(fs, path)).problem === null;
+    return (await loadSnapshot(fs, file, loaderOf())).problem === null;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
@@ -241,8 +240,6 @@ export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<numb
 const unreadable = (file: string, offset: number): DataFolderError =>
   new DataFolderError(`A file cannot be copied: ${UNREADABLE}`, { file, offset, advice: ADVICE_DAMAGED });
 
-// Loads a single snapshot file into a separate state, to work with it or only to see whether that can be done.
-
 interface LoadSnapshotOptions {
   readonly fs: FileSystem;
   /** The file. */
@@ -255,20 +252,14 @@ interface LoadedSnapshot {
   readonly world: World;
 }
 
-/** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
-export const tryState = (fs: FileSystem, path: string): Promise<SnapshotReading> =>
-  loadSnapshot(fs, path, loaderOf());
-
-/** Throws `DataFolderError` when the file is not a whole snapshot. */
+/** Loads a snapshot under any name. Throws `DataFolderError` when the file is not a whole snapshot. */
 export async function loadSnapshotFile(options: LoadSnapshotOptions): Promise<LoadedSnapshot> {
+  const { fs, from, onProgress } = options;
   const loader = loaderOf();
-  const reading = await readSnapshot({
-    fs: options.fs,
-    path: options.from,
-    onRecord: (section, record) => loader.load(section, record),
-    onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
-  });
+  const reading = await loadSnapshot(fs, { id: null, path: from }, loader, (done, total) =>
+    onProgress?.({ phase: 'load', done, total }),
+  );
   if (reading.problem === null) return { header: reading.header, world: loader.world };
-  const details = { file: options.from, offset: reading.offset, advice: ADVICE_DAMAGED };
+  const details = { file: from, offset: reading.offset, advice: ADVICE_DAMAGED };
   throw new DataFolderError(`The file is not a whole snapshot: ${reading.problem}`, details);
 }

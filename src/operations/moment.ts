@@ -31,7 +31,7 @@ export interface MomentSource {
 
 /**
  * The id of the last event that belongs to the moment; null stands for now. Refuses a time before the oldest event that
- * is kept. Where the answer is the newest event, the folder has to be whole: see newest-event.ts.
+ * is kept. Where the answer is the newest event, the folder has to be whole: see `newestEvent`.
  */
 export async function resolveMoment(source: MomentSource, moment: Moment | null): Promise<number> {
   if (moment === null) return newestEvent(source);

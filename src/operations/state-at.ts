@@ -16,10 +16,10 @@ import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
+import { loadSnapshot } from '../persistence/recovery/recovery-survey.ts';
 import { attempt } from '../persistence/recovery/replay.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 
@@ -154,16 +154,10 @@ export class StateAt {
 
   /** Null when the file is bad for any reason, or was removed meanwhile: an older one, or none, is used instead. */
   async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
-    const loader = this.#loader;
-    loader.reset();
+    const onProgress = (done: number, total: number): void => this.#report('load', done, total);
     try {
-      const reading = await readSnapshot({
-        fs: this.#options.fs,
-        path: file.path,
-        onRecord: (section, record) => loader.load(section, record),
-        onProgress: (done, total) => this.#report('load', done, total),
-      });
-      return reading.problem === null && reading.header.id === file.id ? reading.header : null;
+      const reading = await loadSnapshot(this.#options.fs, file, this.#loader, onProgress);
+      return reading.problem === null ? reading.header : null;
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;

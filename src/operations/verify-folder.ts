@@ -6,6 +6,7 @@
  * server that keeps writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
+import { loaderOf } from '../actors/state/state-loader.ts';
 import { askServer } from '../control/control-client.ts';
 import {
   DAMAGED_SUFFIX,
@@ -18,10 +19,10 @@ import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistenc
 import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { type SegmentStart, segmentFileName } from '../persistence/journal/segment.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
+import { loadSnapshot } from '../persistence/recovery/recovery-survey.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { tryState } from './copy-folder.ts';
 import type { HistoryFiles } from './history-files.ts';
 import { OperationError } from './operation-error.ts';
 import { type Damage, type IntactRun, type JournalVerification, verifyJournal } from './verify-journal.ts';
@@ -129,20 +130,15 @@ async function verifySnapshots(
 ): Promise<VerifiedSnapshot[]> {
   const verified: VerifiedSnapshot[] = [];
   for (const file of await listSnapshots(fs, folder)) {
-    const reading = await existing(tryState(fs, file.path), null);
+    const reading = await existing(loadSnapshot(fs, file, loaderOf()), null);
     // Retention of a running server has removed it meanwhile.
     if (reading === null) continue;
-    const problem = reading.problem ?? otherId(reading.header, file);
-    if (problem !== null) {
-      const offset = reading.problem === null ? 16 : reading.offset;
-      damages.push({ file: file.path, offset, lastGoodEventId: 0, what: problem });
+    if (reading.problem === null) {
+      verified.push({ ...file, header: reading.header, bytes: reading.bytes });
+      continue;
     }
-    const isGood = reading.problem === null && problem === null;
-    verified.push({
-      ...file,
-      header: isGood ? reading.header : null,
-      bytes: reading.problem === null ? reading.bytes : 0,
-    });
+    damages.push({ file: file.path, offset: reading.offset, lastGoodEventId: 0, what: reading.problem });
+    verified.push({ ...file, header: null, bytes: 0 });
   }
   return verified;
 }
@@ -154,10 +150,6 @@ async function existing<T, U>(wanted: Promise<T>, otherwise: U): Promise<T | U> 
     if (isMissing(error)) return otherwise;
     throw error;
   }
-}
-
-function otherId(header: SnapshotHeader, { id }: SnapshotFile): string | null {
-  return header.id === id ? null : `the file says that it ends with event ${header.id}`;
 }
 
 /** The run with the newest event. */

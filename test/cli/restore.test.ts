@@ -1,8 +1,12 @@
 /** Point-in-time restore. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
+import { loadSnapshotFile } from '../../src/operations/copy-folder.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import {
   contentOf,
   copyOf,
@@ -99,6 +103,24 @@ describe('flagstaff restore', () => {
     const restored = await outputOf(['restore', past.folder, '--to', to, '--at', String(id), '--state-only']);
     assert.deepEqual([restored.lastId, restored.stateHash, restored.withEvents], [id, stateHash, false]);
     assert.deepEqual(segmentsIn(to), []);
+  });
+
+  it('passes over a snapshot whose state is newer than its event, as a start does', async () => {
+    const folder = copyOf(past.folder);
+    const fs = realFileSystem;
+    const [from, newer] = [0, 1].map((at) => fileAt(snapshotsIn(folder), at)) as [string, string];
+    const { header } = await loadSnapshotFile({ fs, from });
+    const { world } = await loadSnapshotFile({ fs, from: newer });
+    rmSync(from);
+    await writeSnapshot({
+      ...{ fs, folder: join(folder, 'snapshots'), ...header, sections: snapshotSections(world) },
+      durable: () => Promise.resolve(),
+    });
+    const restored = await outputOf(['restore', folder, '--to', target(), '--at', String(header.id)]);
+    const moment = past.moments.find(({ id }) => id === header.id);
+    assert.deepEqual([restored.stateHash, restored.snapshotId], [moment?.stateHash, null]);
+    const run = await flagstaff(['restore', from, '--to', target()]);
+    assert.deepEqual([run.code, run.err.includes('The file is not a whole snapshot')], [65, true]);
   });
 
   it('restores what lies before a damage', async () => {

@@ -20,7 +20,12 @@ import { type LogBeginningReading, readLogBeginning } from '../journal/log-begin
 import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
-import { checkSnapshotFile, readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import {
+  checkSnapshotFile,
+  type ReadSnapshotOptions,
+  readSnapshot,
+  type SnapshotReading,
+} from '../snapshots/snapshot-reader.ts';
 import { type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
 import { type Loader, Replay } from './replay.ts';
@@ -171,32 +176,35 @@ async function chooseSnapshot(
 ): Promise<Chosen> {
   const badSnapshots: BadSnapshot[] = [];
   for (const file of files) {
-    loader?.reset();
-    const { path } = file;
-    const reading = await (loader === null
-      ? checkSnapshotFile({ fs, path })
-      : loadSnapshot(fs, path, loader));
-    if (reading.problem !== null) badSnapshots.push({ ...file, ...reading });
-    else if (reading.header.id !== file.id)
-      badSnapshots.push({ ...file, offset: 16, problem: otherId(reading.header) });
-    else return { snapshot: { ...reading.header, path }, badSnapshots };
+    const reading = await loadSnapshot(fs, file, loader);
+    if (reading.problem === null) return { snapshot: { ...reading.header, path: file.path }, badSnapshots };
+    badSnapshots.push({ ...file, ...reading });
   }
   loader?.reset();
   return { snapshot: null, badSnapshots };
 }
 
-/** Loads a snapshot into a state that has nothing yet. */
-export async function loadSnapshot(fs: FileSystem, path: string, loader: Loader): Promise<SnapshotReading> {
-  const reading = await readSnapshot({
-    fs,
-    path,
-    onRecord: (section, record) => loader.load(section, record),
-  });
-  const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
+/**
+ * Loads a snapshot in place of what the loader has; without one, the records are not decoded. It is a bad one where the file has the name
+ * of another, unless its id is null, or where its state cannot be that of its event.
+ */
+export async function loadSnapshot(
+  fs: FileSystem,
+  { id, path }: Pick<SnapshotFile, 'path'> & { readonly id: number | null },
+  loader: Loader | null,
+  onProgress: ReadSnapshotOptions['onProgress'] = () => undefined,
+): Promise<SnapshotReading> {
+  loader?.reset();
+  const reading = await (loader === null
+    ? checkSnapshotFile({ fs, path })
+    : readSnapshot({ fs, path, onRecord: (section, record) => loader.load(section, record), onProgress }));
+  if (reading.problem !== null) return reading;
+  const { header } = reading;
+  if (id !== null && header.id !== id)
+    return { problem: `the file says that it ends with event ${header.id}`, offset: 16 };
+  const problem = loader?.problemAt?.(header.id) ?? null;
   return problem === null ? reading : { problem, offset: 0 };
 }
-
-const otherId = ({ id }: SnapshotHeader): string => `the file says that it ends with event ${id}`;
 
 async function sortNames(
   fs: FileSystem,
