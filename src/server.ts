@@ -10,7 +10,7 @@ import type { Store } from './actors/store.ts';
 import { NO_USAGE, type UsageView } from './actors/usage-view.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
-import type { ScryptCost } from './domain/access/password-hash.ts';
+import { invalid } from './domain/state/refusal.ts';
 import type { AddonParts, Host, Membership } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
 import { Authenticator } from './http/serving/access.ts';
@@ -22,8 +22,6 @@ import { probeSurface, startingHandler } from './http/serving/probes.ts';
 import { SessionCookies } from './http/serving/session-cookie.ts';
 import type { Surface } from './http/serving/surface.ts';
 import { originOf, type Transport } from './http/transport/transport.ts';
-import { Passwords } from './passwords/passwords.ts';
-import { ScryptQueue } from './passwords/scrypt-queue.ts';
 import { createFileSystem, realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.ts';
@@ -42,11 +40,6 @@ import { unclaimedFiles } from './start/unclaimed-files.ts';
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
 
-export interface ServerOptions extends NodeOptions {
-  /** For tests, whose passwords nobody guesses. */
-  readonly passwordCost?: ScryptCost;
-}
-
 export interface Server {
   readonly port: number;
   readonly store: Store;
@@ -58,7 +51,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-export async function startServer(options: ServerOptions): Promise<Server> {
+export async function startServer(options: NodeOptions): Promise<Server> {
   const { config, log, addons: configured = [] } = options;
   const surfaces = surfacesOf(configured);
   const lock = lockFolder(config.dataDir);
@@ -143,12 +136,15 @@ interface Parts {
   readonly surfaces: readonly Surface[];
 }
 
+/** Nothing here would ever check one. */
+const NO_PASSWORDS = invalid('Users of this server have no passwords.', '/body/password');
+
 /** Bound, and not called from a function of ours: each request asks twice. */
 const monotonicMs = performance.now.bind(performance);
 
-function createHandler(parts: Parts, options: ServerOptions): Api {
+function createHandler(parts: Parts, options: NodeOptions): Api {
   const { store, cluster, usage, transport, addons } = parts;
-  const { config, log, passwordCost, addons: configured = [] } = options;
+  const { config, log, addons: configured = [] } = options;
   const { engine } = store;
   const { basePath } = config;
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
@@ -177,12 +173,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
     }),
     cookies,
     usage,
-    passwords: new Passwords({
-      world: engine.world,
-      monotonicMs,
-      onAttempt: (userId, succeeded) => usage.signInTried(userId, succeeded),
-      queue: new ScryptQueue(passwordCost),
-    }),
+    hashPassword: configured.find((one) => one.hashPassword)?.hashPassword ?? (async () => NO_PASSWORDS),
     surfaces: createSurfaces(parts, options, () => api),
     basePath,
     site: { isOpen: areOpen, basePath, publicOrigin: publicOrigin ?? null },
@@ -200,7 +191,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
 /** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
   { store, transport, commits, router, surfaces, addons }: Parts,
-  { config, addons: configured = [] }: ServerOptions,
+  { config, addons: configured = [] }: NodeOptions,
   api: () => Api,
 ): readonly Surface[] {
   const { engine, keeper, recoveryMs, historyCheck } = store;

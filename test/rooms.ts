@@ -132,10 +132,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/snapshots',
     ],
   },
-  passwords: {
-    purpose: 'passwords hashed and checked',
-    imports: ['actors', 'domain/access', 'domain/flags', 'domain/people', 'domain/state'],
-  },
   'http/body': {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
     imports: ['domain/json'],
@@ -157,7 +153,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/body',
       'http/transport',
-      'passwords',
       'persistence/codec',
       'persistence/disk',
       'persistence/journal',
@@ -205,6 +200,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
+      'domain/access',
       'http/serving',
       'http/transport',
       'operations',
@@ -263,8 +259,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'addons/people': {
     purpose: 'how people sign in: sessions, passwords, links, OpenID Connect',
     imports: [
+      'actors',
       'domain/access',
       'domain/decide',
+      'domain/flags',
       'domain/json',
       'domain/kinds',
       'domain/people',
@@ -441,12 +439,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
-      'domain/access',
+      'domain/state',
       'host',
       'http/description',
       'http/serving',
       'http/transport',
-      'passwords',
       'persistence/disk',
       'persistence/recovery',
       'process',

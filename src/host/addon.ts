@@ -8,11 +8,12 @@ import type { JournalObserver, ObservedJournal } from '../actors/journal-observe
 import type { Store, StoreHooks } from '../actors/store.ts';
 import type { UsageView } from '../actors/usage-view.ts';
 import type { ControlledAddon } from '../control/control-protocol.ts';
+import type { ScryptCost } from '../domain/access/password-hash.ts';
 import type { Tracer } from '../http/serving/call.ts';
 import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
 import type { AddonHealth } from '../http/serving/probes.ts';
-import type { Route } from '../http/serving/route.ts';
+import type { HashPassword, Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
 import type { OtherEngine } from '../http/transport/select-transport.ts';
 import type { HandedOn, TransportRequest } from '../http/transport/transport.ts';
@@ -52,6 +53,8 @@ export interface Setup {
   /** Whether nobody needs a token. */
   readonly isOpen: boolean;
   readonly sessions: SessionSettings;
+  /** For tests, whose passwords nobody guesses. */
+  readonly passwordCost?: ScryptCost | undefined;
 }
 
 /** The sessions of signed-in browsers. */
@@ -74,6 +77,8 @@ export interface ConfiguredAddon {
   readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
   readonly publicOrigin?: string;
+  /** Without it no user has a password; at most one add-on has it. */
+  readonly hashPassword?: HashPassword;
   /** An HTTP engine; at most one add-on has it. */
   readonly engine?: OtherEngine;
   /** Called when the journal is open, before the state is served; at most one add-on has it. */

@@ -40,9 +40,10 @@ export async function configureAddons(
   env: Environment,
   config: Config,
   log: Log,
+  passwordCost?: Setup['passwordCost'],
 ): Promise<readonly ConfiguredAddon[]> {
   const { basePath, sessions, authType } = config;
-  const setup: Setup = { env, log, basePath, sessions, isOpen: authType === 'none' };
+  const setup: Setup = { env, log, basePath, sessions, isOpen: authType === 'none', passwordCost };
   const configured = await Promise.all(ADDONS.map(({ configure }) => configure?.(setup) ?? null));
   return configured.filter((one) => one !== null);
 }

@@ -488,7 +488,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A thousand addresses guess passwords and links without pause',
     promise: 'Whoever has signed in from an address gets in; others may wait.',
-    tests: named('passwords/passwords.test.ts')(
+    tests: named('addons/people/password-checks.test.ts')(
       'beside a thousand addresses that have not',
       'bounds those at one user from all addresses, but not where the user has signed in before',
       'counts links apart from passwords',

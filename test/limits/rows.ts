@@ -41,8 +41,20 @@ import {
   VALID_MAX,
 } from '../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
+import { ENTRIES_MAX } from '../../src/addons/people/attempt-limits.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/addons/people/oidc-surface.ts';
+import {
+  FROM_ADDRESS,
+  GOOD_SIGN_INS_MAX,
+  LINKS_FROM_ADDRESS,
+  OF_USER,
+  USER_FROM_ADDRESS,
+} from '../../src/addons/people/passwords.ts';
 import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/addons/people/provider.ts';
+import {
+  NEW_WAITING_MAX,
+  WAITING_MAX as PASSWORDS_WAITING_MAX,
+} from '../../src/addons/people/scrypt-queue.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/addons/playground/combinations.ts';
 import { RESPONSE_LENGTH_MAX } from '../../src/addons/playground/explanation-view.ts';
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/addons/playground/playground.ts';
@@ -147,15 +159,6 @@ import {
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { OFFERED_BYTES_MAX, OFFERED_EACH_ROUND_BYTES, scratch } from '../../src/http/transport/uws-body.ts';
-import { ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
-import {
-  FROM_ADDRESS,
-  GOOD_SIGN_INS_MAX,
-  LINKS_FROM_ADDRESS,
-  OF_USER,
-  USER_FROM_ADDRESS,
-} from '../../src/passwords/passwords.ts';
-import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
 

@@ -11,11 +11,12 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { ConfiguredAddon } from '../../src/host/addon.ts';
+import type { ConfiguredAddon, Setup } from '../../src/host/addon.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
-import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
+import { type Server, startServer } from '../../src/server.ts';
 import { configureAddons } from '../../src/start/addons.ts';
 import { type Config, readConfig } from '../../src/start/config.ts';
+import type { NodeOptions } from '../../src/start/node.ts';
 import { ENGINES } from './installed-engines.ts';
 import { nodeArguments } from './source.ts';
 
@@ -144,9 +145,9 @@ export interface TestServer {
 const CHEAP_PASSWORDS = { ln: 1, r: 1, p: 1 } as const;
 
 export interface TestServerOptions {
-  readonly passwordCost?: ServerOptions['passwordCost'];
+  readonly passwordCost?: Setup['passwordCost'];
   readonly env?: Readonly<Record<string, string>>;
-  readonly store?: ServerOptions['store'];
+  readonly store?: NodeOptions['store'];
   /** Silent unless given. */
   readonly log?: Log;
   /** Kept at the end when given. */
@@ -177,7 +178,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     return startServer({
       ...{ config, log },
       addons: [
-        ...(await configureAddons(env, config, log)),
+        ...(await configureAddons(env, config, log, options.passwordCost ?? CHEAP_PASSWORDS)),
         ...(options.more === undefined ? [] : [options.more()]),
       ],
       stop:
@@ -186,7 +187,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
           throw error;
         }),
       announceToken: async () => undefined,
-      passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
       ...(options.store === undefined ? {} : { store: options.store }),
     });
   };

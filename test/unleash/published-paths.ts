@@ -20,7 +20,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 const shapeOf = (operation: string): string => operation.replaceAll(/\{[^}]*\}|:[^/]+/g, '*');
 
 /** Only their routes are looked at, none of which is called. */
-const MADE_AT_START = [passwordSurface(undefined as never), probeSurface({ metrics: null } as never)];
+const MADE_AT_START = [
+  passwordSurface(undefined as never, undefined as never),
+  probeSurface({ metrics: null } as never),
+];
 
 const OWN = new Set(
   [...SURFACES, ...MADE_AT_START].flatMap(({ prefix, routes }) =>

@@ -52,7 +52,7 @@ export class ServedMirror {
     });
     this.api = createApi({
       state: mirror,
-      ...{ engine: NOT_HERE, reads: NOT_HERE, passwords: NOT_HERE },
+      ...{ engine: NOT_HERE, reads: NOT_HERE, hashPassword: NOT_HERE },
       instance: {
         ...{ version: VERSION, configuredOrigins: origins, limits: DEFAULT_GROWTH_LIMITS },
         ...{ tokenKey: null, figures: () => NOT_HERE },

@@ -4,10 +4,13 @@
  */
 
 import * as v from 'valibot';
+import type { PasswordLink } from '../../domain/access/links.ts';
 import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { described, Integer, titled } from '../../domain/json/schema.ts';
+import type { Invitation } from '../../domain/kinds/invitation.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -24,6 +27,7 @@ import { emptyResponse } from '../../http/serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
 import { FOR_ALL, type Surface } from '../../http/serving/surface.ts';
 import { goodInvitation, goodPasswordLink, signUp, usePasswordLink } from './link-commands.ts';
+import type { Passwords } from './passwords.ts';
 
 const LinkUserSchema = titled('LinkUser', {
   id: Integer,
@@ -49,21 +53,12 @@ const SignUpBody = titled('SignUp', {
 
 type Context = RequestContext<unknown>;
 
-/** The link or invitation; what to respond where there is none; and 429 after too many that were wrong. */
-function counted<T extends object>(context: Context, found: T | Refusal): T | Refusal {
-  if (!isRefusal(found)) return found;
-  return context.passwords.refuseGuess(context.remoteAddress()) ?? found;
-}
-
-const passwordLink = (context: Context, secret: string) =>
-  counted(context, goodPasswordLink(context.world, digestOf(secret), context.now()));
-
-const invitation = (context: Context, secret: string) =>
-  counted(context, goodInvitation(context.world, digestOf(secret), context.now()));
+/** Links and invitations by their secrets, of which wrong ones are counted. */
+type Find<T> = (context: Context, secret: string) => T | Refusal;
 
 const WRONG_LINK = ['NotFoundError', 'TooManyRequestsError'] as const;
 
-export const resetSurface: Surface = {
+const resetSurface = (passwordLink: Find<PasswordLink>): Surface => ({
   prefix: '/auth/reset',
   access: FOR_ALL,
   errors: COMMON_ERRORS,
@@ -112,9 +107,9 @@ export const resetSurface: Surface = {
       },
     }),
   ]),
-};
+});
 
-export const inviteSurface: Surface = {
+const inviteSurface = (invitation: Find<Invitation>): Surface => ({
   prefix: '/invite',
   access: FOR_ALL,
   errors: COMMON_ERRORS,
@@ -155,4 +150,15 @@ export const inviteSurface: Surface = {
       },
     }),
   ]),
-};
+});
+
+export function linkSurfaces(passwords: Passwords): readonly Surface[] {
+  /** The link or invitation; what to respond where there is none; and 429 after too many that were wrong. */
+  const counted =
+    <T extends object>(good: (world: World, digest: string, now: number) => T | Refusal): Find<T> =>
+    (context, secret) => {
+      const found = good(context.world, digestOf(secret), context.now());
+      return isRefusal(found) ? (passwords.refuseGuess(context.remoteAddress()) ?? found) : found;
+    };
+  return [resetSurface(counted(goodPasswordLink)), inviteSurface(counted(goodInvitation))];
+}

@@ -17,6 +17,7 @@ import { linkUrl, makeSecret, secretOf } from '../../http/serving/fresh-secret.t
 import { readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
 import { createInvitation, createPasswordLink, updateInvitation } from './link-commands.ts';
 import { setPassword } from './password-commands.ts';
+import type { Passwords } from './passwords.ts';
 
 const ResetPasswordSchema = titled('ResetPasswordLink', {
   resetPasswordUrl: described(
@@ -71,42 +72,45 @@ function isConfirmed(body: { readonly password: string; readonly confirmPassword
   return body.confirmPassword === undefined || body.confirmPassword === body.password;
 }
 
-export const passwordRoutes = underTag('Users', [
-  writeRoute('POST /user-admin/:id/change-password', {
-    operationId: 'changeUserPassword',
-    summary: "Set a user's password.",
-    permission: 'admin',
-    locate: locate.user,
-    body: ChangePasswordBody,
-    secretsInBody: ['password', 'confirmPassword'],
-    command: (context, { id: userId }) => {
-      const { body } = context;
-      if (!isConfirmed(body)) return DIFFERENT;
-      return hashed(context, body.password, (hash = '') =>
-        ownCommand({ sent: { userId, hash, checked: null }, decide: setPassword }),
-      );
-    },
-  }),
-  writeRoute('POST /user/change-password', {
-    operationId: 'changeMyPassword',
-    summary: "Change the caller's own password. The old one is asked for; the first one is set by an Admin.",
-    permission: 'personal',
-    body: ChangeOwnPasswordBody,
-    refusals: ['TooManyRequestsError'],
-    secretsInBody: ['password', 'confirmPassword', 'oldPassword'],
-    command: async (context) => {
-      const { body, passwords, world } = context;
-      const user = locate.callingUser(context);
-      if (!isConfirmed(body)) return DIFFERENT;
-      if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
-      const checked = await passwords.confirm(user, body.oldPassword, context.remoteAddress());
-      if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
-      return hashed(context, body.password, (hash = '') =>
-        ownCommand({ sent: { userId: user.id, hash, checked }, decide: setPassword }),
-      );
-    },
-  }),
-]);
+export const passwordRoutes = (passwords: Passwords) =>
+  underTag('Users', [
+    writeRoute('POST /user-admin/:id/change-password', {
+      operationId: 'changeUserPassword',
+      summary: "Set a user's password.",
+      permission: 'admin',
+      locate: locate.user,
+      body: ChangePasswordBody,
+      secretsInBody: ['password', 'confirmPassword'],
+      command: (context, { id: userId }) => {
+        const { body } = context;
+        if (!isConfirmed(body)) return DIFFERENT;
+        return hashed(context, body.password, (hash = '') =>
+          ownCommand({ sent: { userId, hash, checked: null }, decide: setPassword }),
+        );
+      },
+    }),
+    writeRoute('POST /user/change-password', {
+      operationId: 'changeMyPassword',
+      summary:
+        "Change the caller's own password. The old one is asked for; the first one is set by an Admin.",
+      permission: 'personal',
+      body: ChangeOwnPasswordBody,
+      refusals: ['TooManyRequestsError'],
+      secretsInBody: ['password', 'confirmPassword', 'oldPassword'],
+      command: async (context) => {
+        const { body, world } = context;
+        const user = locate.callingUser(context);
+        if (!isConfirmed(body)) return DIFFERENT;
+        if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
+        const sent = { password: body.oldPassword, address: context.remoteAddress() };
+        const checked = await passwords.confirm(context, user, sent);
+        if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
+        return hashed(context, body.password, (hash = '') =>
+          ownCommand({ sent: { userId: user.id, hash, checked }, decide: setPassword }),
+        );
+      },
+    }),
+  ]);
 
 const NO_PASSWORD = invalidOperation('You have no password yet; an Admin sets the first one.');
 

@@ -29,6 +29,7 @@ import type { SessionCookies } from '../../http/serving/session-cookie.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../../http/serving/surface.ts';
 import { BodyPieces, bytesOf } from '../../http/transport/response.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
+import type { Passwords } from './passwords.ts';
 import {
   type BeginSession,
   beginSession,
@@ -266,7 +267,7 @@ const SignInBody = titled('SignIn', {
   password: KnownPasswordSchema,
 });
 
-export function passwordSurface(start: SessionStart): Surface {
+export function passwordSurface(start: SessionStart, passwords: Passwords): Surface {
   const route = writeRoute('POST /simple/login', {
     operationId: 'login',
     summary: 'Begin a session with a username or email and a password.',
@@ -278,7 +279,7 @@ export function passwordSurface(start: SessionStart): Surface {
     command: async (context) => {
       const { username, password } = context.body;
       const address = context.remoteAddress();
-      const user = await context.passwords.signIn({ name: username, password, address });
+      const user = await passwords.signIn(context, { name: username, password, address });
       if (isRefusal(user)) return user;
       return start.command(context, { userId: user.id, tokenDigest: null, begunWith: 'password' });
     },

@@ -2,7 +2,7 @@
  * How a hashed password is written down: `$scrypt$ln=15,r=8,p=3$<salt>$<key>`, the salt and the key in base64url without
  * padding. The parameters stand with the key, so passwords that were hashed with others stay good when these change.
  *
- * Hashing itself is in src/passwords, because it takes a thread and a while.
+ * Hashing itself is no part of decisions, because it takes a thread and a while.
  */
 
 export interface ScryptCost {

@@ -181,14 +181,14 @@ export const KnownPasswordSchema = v.pipe(
 
 /** The command with the hash of the password; at once, without one, where none was sent. */
 export function hashed(
-  context: Pick<RequestContext<unknown>, 'passwords' | 'caller' | 'remoteAddress'>,
+  context: Pick<RequestContext<unknown>, 'hashPassword' | 'caller' | 'remoteAddress'>,
   password: string | undefined,
   commandWith: (hash: string | undefined) => Command,
 ): Command | Promise<Command | Refusal> {
   if (password === undefined) return commandWith(undefined);
   const { caller } = context;
   const userId = caller === NOBODY ? null : caller.actor.userId;
-  return context.passwords
-    .hash(password, { address: context.remoteAddress(), userId })
+  return context
+    .hashPassword(password, { address: context.remoteAddress(), userId })
     .then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
 }

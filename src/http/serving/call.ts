@@ -6,14 +6,13 @@ import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { UsageView } from '../../actors/usage-view.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Passwords } from '../../passwords/passwords.ts';
 import type { Responder, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { RouteMeter } from './meters.ts';
 import { NO_PARAMS, type Params } from './params.ts';
 import type { ServedRequest } from './request-log.ts';
-import type { ContextSources, PlainRoute, RequestContext, Route, Site } from './route.ts';
+import type { ContextSources, HashPassword, PlainRoute, RequestContext, Route, Site } from './route.ts';
 import type { Surface } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
 
@@ -79,8 +78,8 @@ export class Call implements RequestContext<unknown>, Requester {
     return this.#sources.usage;
   }
 
-  get passwords(): Passwords {
-    return this.#sources.passwords;
+  get hashPassword(): HashPassword {
+    return this.#sources.hashPassword;
   }
 
   get site(): Site {

@@ -16,7 +16,6 @@ import type { Actor } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { present, type Refusal, type RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Passwords } from '../../passwords/passwords.ts';
 import type { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
@@ -28,6 +27,16 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Schema = v.GenericSchema;
 
+/** The sender of a new password. */
+export interface Sender {
+  readonly address: string;
+  /** Null for callers who are not signed in. */
+  readonly userId: number | null;
+}
+
+/** The hash to keep of a new password, or a refusal. */
+export type HashPassword = (password: string, sender: Sender) => Promise<string | Refusal>;
+
 /** The sources that all requests share. */
 export interface ContextSources {
   readonly state: ServedState;
@@ -38,7 +47,7 @@ export interface ContextSources {
   readonly instance: Instance;
   /** Uses of flags and secrets. */
   readonly usage: UsageView;
-  readonly passwords: Passwords;
+  readonly hashPassword: HashPassword;
   readonly site: Site;
   /** Milliseconds since 1970, now. */
   readonly now: () => number;

@@ -7,15 +7,15 @@
  * So a crowd of addresses delays strangers only, and a crowd behind one proxy nobody who has signed in through it before.
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { FairQueue } from '../actors/fair-queue.ts';
+import { FairQueue } from '../../actors/fair-queue.ts';
 import {
   formatPasswordHash,
   HASH_MEMORY_BYTES_MAX,
   memoryBytesOf,
   type PasswordHash,
   type ScryptCost,
-} from '../domain/access/password-hash.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
+} from '../../domain/access/password-hash.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 
 /** 32 MiB and some 0.2 seconds for each password: what OWASP recommends of scrypt at this size. */
 export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };

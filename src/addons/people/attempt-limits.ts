@@ -1,6 +1,6 @@
 /** Limits of attempts. Their keys are hashed, so that an entry has one size whatever was sent. */
 import { createHash } from 'node:crypto';
-import { type Allowance, Allowances } from '../actors/allowances.ts';
+import { type Allowance, Allowances } from '../../actors/allowances.ts';
 
 /** One thing that an attempt is counted under. */
 export interface Counted {

@@ -7,13 +7,15 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Allowance } from '../actors/allowances.ts';
-import { parsePasswordHash } from '../domain/access/password-hash.ts';
-import { PASSWORD_BYTES_MAX } from '../domain/access/password-rules.ts';
-import { networkOf } from '../domain/flags/address.ts';
-import { folded, userNamed } from '../domain/people/identity.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
-import type { User, World } from '../domain/state/world.ts';
+import type { Allowance } from '../../actors/allowances.ts';
+import type { UsageView } from '../../actors/usage-view.ts';
+import { parsePasswordHash } from '../../domain/access/password-hash.ts';
+import { PASSWORD_BYTES_MAX } from '../../domain/access/password-rules.ts';
+import { networkOf } from '../../domain/flags/address.ts';
+import { folded, userNamed } from '../../domain/people/identity.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { User, World } from '../../domain/state/world.ts';
+import type { Sender } from '../../http/serving/route.ts';
 import { AttemptLimits, type Counted } from './attempt-limits.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
 
@@ -47,31 +49,20 @@ export interface SignIn {
   readonly isSignedIn?: boolean;
 }
 
-/** The sender of a new password. */
-export interface Sender {
-  readonly address: string;
-  /** Null for callers who are not signed in. */
-  readonly userId: number | null;
-}
-
-export interface PasswordsOptions {
-  readonly world: World;
-  monotonicMs(): number;
-  /** Told of each sign-in of a user who exists. */
-  onAttempt(userId: number, succeeded: boolean): void;
-  readonly queue: ScryptQueue;
+/** The users whose passwords are checked, and the count of their attempts. */
+export interface Attempted {
+  readonly state: { readonly world: World };
+  readonly usage: Pick<UsageView, 'signInTried'>;
 }
 
 export class Passwords {
-  readonly #options: PasswordsOptions;
   readonly #queue: ScryptQueue;
   readonly #limits: AttemptLimits;
   readonly #good = new GoodSignIns();
 
-  constructor(options: PasswordsOptions) {
-    this.#options = options;
-    this.#queue = options.queue;
-    this.#limits = new AttemptLimits(options.monotonicMs);
+  constructor(queue: ScryptQueue, monotonicMs: () => number) {
+    this.#queue = queue;
+    this.#limits = new AttemptLimits(monotonicMs);
   }
 
   /** The hash to keep of a new password; a refusal (503) when too many passwords are being hashed. */
@@ -84,18 +75,22 @@ export class Passwords {
    * whatever was wrong, 429 after too many wrong passwords, 503 while too many are being checked. Never rejects for what
    * was sent. Changes nothing, so it works on any node of a cluster; the caller begins the session.
    */
-  async signIn({ name, password, address }: SignIn): Promise<User | Refusal> {
-    const { world } = this.#options;
-    const found = userNamed(world, name);
-    const checked = await this.#check(found, { name, password, address });
+  async signIn(attempted: Attempted, attempt: SignIn): Promise<User | Refusal> {
+    const { state } = attempted;
+    const found = userNamed(state.world, attempt.name);
+    const checked = await this.#check(attempted, found, attempt);
     if (isRefusal(checked)) return checked;
-    const user = found === undefined ? undefined : world.directory.users.get(found.id);
+    const user = found === undefined ? undefined : state.world.directory.users.get(found.id);
     return user ?? WRONG;
   }
 
   /** Whether a user who is signed in knows the password: the hash that it was held against, or what to respond. */
-  async confirm(user: User, password: string, address: string): Promise<string | Refusal> {
-    return await this.#check(user, { name: String(user.id), password, address, isSignedIn: true });
+  async confirm(
+    attempted: Attempted,
+    user: User,
+    { password, address }: Pick<SignIn, 'password' | 'address'>,
+  ): Promise<string | Refusal> {
+    return await this.#check(attempted, user, { name: String(user.id), password, address, isSignedIn: true });
   }
 
   /** Counts a link with a wrong secret. Returns a refusal (429) after too many of them. */
@@ -106,8 +101,11 @@ export class Passwords {
   }
 
   /** The hash that the password fits, which is still the user's. */
-  async #check(user: User | undefined, attempt: SignIn): Promise<string | Refusal> {
-    const { world, onAttempt } = this.#options;
+  async #check(
+    { state, usage }: Attempted,
+    user: User | undefined,
+    attempt: SignIn,
+  ): Promise<string | Refusal> {
     const network = networkOf(attempt.address);
     const isAtHome = user !== undefined && this.#good.has(network, user.id);
     const ofUser = countedOf(
@@ -120,7 +118,7 @@ export class Passwords {
     const fromAddress = [{ limit: FROM_ADDRESS, under: JSON.stringify([null, network]) }];
     const waitOfAddressMs = this.#limits.take(fromAddress);
     const taken = waitOfAddressMs > 0 ? counted : [...counted, ...fromAddress];
-    const kept = user === undefined ? undefined : world.directory.passwords.get(user.id)?.hash;
+    const kept = user === undefined ? undefined : state.world.directory.passwords.get(user.id)?.hash;
     const hash = (kept === undefined ? null : parsePasswordHash(kept)) ?? this.#queue.decoy();
     // What is longer than any password is cut, so that checking it takes no longer; it fits none.
     const isPossible = Buffer.byteLength(attempt.password) <= PASSWORD_BYTES_MAX;
@@ -136,9 +134,9 @@ export class Passwords {
       return matches;
     }
     const isStillKept =
-      user !== undefined && kept !== undefined && world.directory.passwords.get(user.id)?.hash === kept;
+      user !== undefined && kept !== undefined && state.world.directory.passwords.get(user.id)?.hash === kept;
     const succeeded = matches && isPossible && isStillKept;
-    if (user !== undefined && world.directory.users.has(user.id)) onAttempt(user.id, succeeded);
+    if (user !== undefined && state.world.directory.users.has(user.id)) usage.signInTried(user.id, succeeded);
     if (!succeeded) return waitOfAddressMs > 0 ? tooOften('passwords', waitOfAddressMs) : WRONG;
     this.#limits.giveBack(taken);
     this.#good.add(network, user.id);

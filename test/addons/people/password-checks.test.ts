@@ -1,21 +1,26 @@
 /** Signing in by password, on a hash that takes no time; what a real one takes is in the tests of the interface. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatPasswordHash, parsePasswordHash } from '../../src/domain/access/password-hash.ts';
-import { passwordIssues } from '../../src/domain/access/password-rules.ts';
-import { networkOf } from '../../src/domain/flags/address.ts';
-import { isRefusal } from '../../src/domain/state/refusal.ts';
-import { directoryIn, draftOf, emptyWorld } from '../../src/domain/state/world.ts';
-import { AttemptLimits } from '../../src/passwords/attempt-limits.ts';
+import { AttemptLimits } from '../../../src/addons/people/attempt-limits.ts';
 import {
   FROM_ADDRESS,
   LINKS_FROM_ADDRESS,
   OF_USER,
   Passwords,
   USER_FROM_ADDRESS,
-} from '../../src/passwords/passwords.ts';
-import { NEW_WAITING_MAX, SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
-import { seededRandom } from '../support/seeded-random.ts';
+} from '../../../src/addons/people/passwords.ts';
+import {
+  NEW_WAITING_MAX,
+  SCRYPT_COST,
+  ScryptQueue,
+  WAITING_MAX,
+} from '../../../src/addons/people/scrypt-queue.ts';
+import { formatPasswordHash, parsePasswordHash } from '../../../src/domain/access/password-hash.ts';
+import { passwordIssues } from '../../../src/domain/access/password-rules.ts';
+import { networkOf } from '../../../src/domain/flags/address.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
+import { directoryIn, draftOf, emptyWorld } from '../../../src/domain/state/world.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 
 /** The queue with which a real server hashes. */
 const REAL = new ScryptQueue();
@@ -31,12 +36,9 @@ async function setUp() {
   const queue = new ScryptQueue(CHEAP);
   const attempts: [userId: number, succeeded: boolean][] = [];
   const clock = { ms: 0 };
-  const passwords = new Passwords({
-    world,
-    queue,
-    monotonicMs: () => clock.ms,
-    onAttempt: (...attempt) => attempts.push(attempt),
-  });
+  const passwords = new Passwords(queue, () => clock.ms);
+  const signInTried = (...attempt: (typeof attempts)[number]) => void attempts.push(attempt);
+  const attempted = { state: { world }, usage: { signInTried } };
   const add = async (id: number, username: string, email: string, password: string | null) => {
     const user = { id, name: null, username, email, rootRole: 3, createdAt: CREATED_AT };
     directory.users = directory.users.with(id, user);
@@ -48,12 +50,12 @@ async function setUp() {
   await add(1, 'ada', 'ada@example.com', GOOD);
   await add(2, 'bob', 'bob@example.com', null);
   const signIn = (name: string, password: string, address = '192.0.2.1') =>
-    passwords.signIn({ name, password, address });
+    passwords.signIn(attempted, { name, password, address });
   const outcome = async (...sent: Parameters<typeof signIn>): Promise<string | number> => {
     const found = await signIn(...sent);
     return isRefusal(found) ? found.name : found.id;
   };
-  return { directory, passwords, signIn, outcome, attempts, clock };
+  return { directory, passwords, attempted, signIn, outcome, attempts, clock };
 }
 
 describe('signing in with a password', () => {
@@ -154,9 +156,9 @@ describe('signing in with a password', () => {
   });
 
   it('refuses more than can wait, which counts as no attempt', async () => {
-    const { passwords, attempts } = await setUp();
+    const { passwords, attempted, attempts } = await setUp();
     const sent = Array.from({ length: WAITING_MAX + 6 }, (_, i) =>
-      passwords.signIn({ name: 'ada', password: GOOD, address: `192.0.2.${i}` }),
+      passwords.signIn(attempted, { name: 'ada', password: GOOD, address: `192.0.2.${i}` }),
     );
     const names = (await Promise.all(sent)).map((one) => (isRefusal(one) ? one.name : 'in'));
     assert.equal(names.filter((name) => name === 'in').length, 1 + WAITING_MAX, 'one is being checked');
