@@ -1,8 +1,5 @@
 /** Made-up commands on what people sign in with, among commands of every type: what always holds of the state that they leave. */
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import {
   createInvitation,
   createPasswordLink,
@@ -14,14 +11,9 @@ import { setPassword } from '../../../src/addons/people/password-commands.ts';
 import { signInByProvider } from '../../../src/addons/people/provider-commands.ts';
 import { beginSession, endSession, endSessions } from '../../../src/addons/people/session-commands.ts';
 import { type Command, ownCommand } from '../../../src/domain/decide/decide.ts';
-import { stateBytes } from '../../../src/domain/state/records.ts';
-import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import type { World } from '../../../src/domain/state/world.ts';
-import { recountStateBytes } from '../../simulation/recounted-memory.ts';
-import { commandRuns, commandsOn } from '../../support/random-commands.ts';
+import { checkOwnCommands } from '../../support/own-commands.ts';
 import { anyText, pick, type ValueRandom } from '../../support/random-values.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
-import { TestWorld } from '../../support/test-world.ts';
 
 const EXPIRY = '2999-01-01T00:00:00.000Z';
 
@@ -89,31 +81,5 @@ function choices(random: ValueRandom, { directory }: World): Readonly<Record<str
   };
 }
 
-test('what people sign in with counts its memory, and replays to the same state; each command is met', () => {
-  const carriedOut = new Set<string>();
-  let names: readonly string[] = [];
-  fc.assert(
-    fc.property(commandRuns(20, 80), (run) => {
-      const state = new TestWorld();
-      const random = { ...seededRandom(run.seed), longTexts: false as const };
-      for (const command of commandsOn(state, run)) {
-        state.run(command);
-        const all = choices(random, state.world);
-        names = Object.keys(all);
-        const name = pick(random, names);
-        const before = stateHash(state.world);
-        const decision = state.decide(all[name]!);
-        assert.equal(stateHash(state.world), before, 'deciding changes nothing');
-        if (isRefusal(decision)) continue;
-        state.record(decision);
-        if (decision.length > 0) carriedOut.add(name);
-        assert.equal(stateBytes(state.world), recountStateBytes(state.world));
-      }
-      const replayed = new TestWorld([]);
-      for (const frame of JSON.parse(JSON.stringify(state.frames))) replayed.record(frame);
-      assert.equal(stateHash(replayed.world), stateHash(state.world));
-    }),
-    { seed: 1, numRuns: 40 },
-  );
-  assert.deepEqual([...carriedOut].sort(), names.toSorted());
-});
+test('what people sign in with counts its memory, and replays to the same state; each command is met', () =>
+  checkOwnCommands({ numRuns: 40, choices }));
