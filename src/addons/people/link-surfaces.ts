@@ -97,7 +97,7 @@ const resetSurface = (passwordLink: Find<PasswordLink>): Surface => ({
         const link = passwordLink(context, token);
         if (isRefusal(link)) return link;
         const { digest } = link;
-        return hashed(context, password, (hash = '') =>
+        return hashed(context, password, (hash) =>
           ownCommand({ sent: { digest, hash }, decide: usePasswordLink }),
         );
       },
@@ -140,7 +140,7 @@ const inviteSurface = (invitation: Find<Invitation>): Surface => ({
         const { digest } = found;
         const { email = null, username = null, name = null, password } = context.body;
         const fields = { email, username, name };
-        return hashed(context, password, (passwordHash = '') =>
+        return hashed(context, password, (passwordHash) =>
           ownCommand({ sent: { digest, fields, passwordHash }, decide: signUp }),
         );
       },

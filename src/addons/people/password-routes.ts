@@ -84,7 +84,7 @@ export const passwordRoutes = (passwords: Passwords) =>
       command: (context, { id: userId }) => {
         const { body } = context;
         if (!isConfirmed(body)) return DIFFERENT;
-        return hashed(context, body.password, (hash = '') =>
+        return hashed(context, body.password, (hash) =>
           ownCommand({ sent: { userId, hash, checked: null }, decide: setPassword }),
         );
       },
@@ -105,7 +105,7 @@ export const passwordRoutes = (passwords: Passwords) =>
         const sent = { password: body.oldPassword, address: context.remoteAddress() };
         const checked = await passwords.confirm(context, user, sent);
         if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
-        return hashed(context, body.password, (hash = '') =>
+        return hashed(context, body.password, (hash) =>
           ownCommand({ sent: { userId: user.id, hash, checked }, decide: setPassword }),
         );
       },

@@ -179,16 +179,14 @@ export const KnownPasswordSchema = v.pipe(
   ),
 );
 
-/** The command with the hash of the password; at once, without one, where none was sent. */
-export function hashed(
+/** The command with the hash of the password. */
+export async function hashed(
   context: Pick<RequestContext<unknown>, 'hashPassword' | 'caller' | 'remoteAddress'>,
-  password: string | undefined,
-  commandWith: (hash: string | undefined) => Command,
-): Command | Promise<Command | Refusal> {
-  if (password === undefined) return commandWith(undefined);
+  password: string,
+  commandWith: (hash: string) => Command,
+): Promise<Command | Refusal> {
   const { caller } = context;
   const userId = caller === NOBODY ? null : caller.actor.userId;
-  return context
-    .hashPassword(password, { address: context.remoteAddress(), userId })
-    .then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
+  const hash = await context.hashPassword(password, { address: context.remoteAddress(), userId });
+  return isRefusal(hash) ? hash : commandWith(hash);
 }
