@@ -26,7 +26,11 @@ export function moveFlag(world: World, { project, flag: name, newProject }: Move
   const refusal =
     refuseDependencies(flag) ?? refuseEnvironments(flag, target) ?? refuseSegments(world, flag, target);
   if (refusal !== null) return refusal;
-  const moved: Flag = { ...flag, project: newProject };
+  // In an environment that the new project does not have, nothing is set.
+  const environments = flag.environments.filter(({ name: one }) =>
+    target.settings.environments.includes(one),
+  );
+  const moved: Flag = { ...flag, project: newProject, environments };
   const type = 'feature-project-change';
   const data = { oldProject: project, newProject };
   // Each project has an event, and whoever reads that of one may not know of the other.

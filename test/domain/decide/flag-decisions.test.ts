@@ -1,6 +1,7 @@
 /** Decisions that the interface alone cannot bring about, or shows too little of. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Command } from '../../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import { FLAG_BYTES_MAX } from '../../../src/domain/growth/refuse-growth.ts';
@@ -78,6 +79,20 @@ describe('decisions on flags', () => {
     const set = { type: 'set-variants', ...OF, environment: null } as const;
     assert.equal(state.run({ ...set, variants: [variant('v')] }), 'InvalidOperationError');
     assert.deepEqual(state.run({ ...set, variants: [] }), []);
+  });
+
+  it('a flag that moves has nothing in environments that its new project does not have', () => {
+    const production = { ...OF, environment: 'production' } as const;
+    const newProject = 'next';
+    const state = new TestWorld().given(
+      CREATE,
+      { type: 'create-project', id: newProject, fields: { name: 'Next' } } as Command,
+      { type: 'remove-project-environment', project: newProject, environment: 'production' },
+      { type: 'set-variants', ...production, variants: [variant('p')] },
+      { type: 'set-variants', ...production, variants: [] },
+      { type: 'move-flag', ...OF, newProject },
+    );
+    assert.deepEqual(state.world.projects.get(newProject)?.flags.get('f')?.flag.environments, []);
   });
 
   it('a flag may grow to its limit and shrink again, and no change that would exceed it is decided', () => {
