@@ -55,6 +55,8 @@ export class Feed {
   readonly #notBefore = new Map<FeedWay, number>();
   #streamEnds: number[] = [];
   #failures = 0;
+  /** Whether operators were told that the upstream cannot be read. */
+  #isFaultLogged = false;
   #confirmedAt: number;
   #isStreaming = false;
   #confirmedWay: FeedWay | null = null;
@@ -136,8 +138,9 @@ export class Feed {
       if (this.#way !== 'polling' && [404, 405, 406, 501].includes(status)) return 'not-there';
       const { environment } = mirror;
       // Operators: look at `err`
-      if (this.#failures === 0)
+      if (!this.#isFaultLogged)
         log.warn({ err: error, environment, way: this.#way }, 'The upstream cannot be read.');
+      this.#isFaultLogged = true;
       return 'failed';
     } finally {
       this.#isStreaming = false;
@@ -224,10 +227,11 @@ export class Feed {
     const { log, mirror } = this.#options;
     const way = this.#way;
     const { environment } = mirror;
-    if (this.#failures > 0) {
+    if (this.#isFaultLogged) {
       // Operators: nothing
       log.info({ way, environment }, 'The upstream can be read again.');
     }
+    this.#isFaultLogged = false;
     if (way !== this.#confirmedWay) {
       // Operators: nothing, unless the upstream should stream: look for a proxy that ends long responses
       log.info({ way, environment }, 'The edge has chosen how to read its upstream.');

@@ -177,6 +177,24 @@ describe('the feed of a mirror', () => {
     feed.stop();
   });
 
+  it('warns once where the upstream ends its stream in good order and is away then', async (t) => {
+    let streams = 0;
+    const { feed, noted } = feedOf(
+      t,
+      {
+        async *stream() {
+          streams += 1;
+          if (streams > 1) throw new UpstreamError(0, 'it cannot be reached');
+          yield connected('a', 1);
+        },
+      },
+      4,
+    );
+    feed.start();
+    await until(() => noted.waits.length === 4);
+    assert.equal(noted.warnings, 1);
+  });
+
   it('gives up for a while a stream that ends five times within a minute', async (t) => {
     const upstream: FedBy = {
       async *stream() {
