@@ -334,6 +334,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/desired',
       'domain/flags',
+      'domain/json',
       'domain/kinds',
       'host',
       'process',

@@ -3,6 +3,7 @@
  * of any version, an export file, or the Flagstaff that it moves to. Names stand for ids, because ids differ.
  */
 import * as v from 'valibot';
+import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
 import type { Access, GroupMembership } from './access.ts';
 
 /** Values that old servers leave out, and newer ones send as null. */
@@ -10,9 +11,9 @@ export const textOr = <T extends string | null>(initial: T) => v.nullish(v.strin
 export const yesNo = v.nullish(v.boolean(), false);
 export const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 
-/** Unleash keeps parameters as strings, and has stored numbers at times. */
+/** Unleash keeps parameters as strings, and has stored numbers at times. No `v.record`, which drops fields named constructor. */
 const PARAMETERS = v.pipe(
-  v.nullish(v.record(v.string(), v.unknown()), {}),
+  v.nullish(v.custom<JsonObject>(isJsonObject, 'an object'), {}),
   v.transform((record) =>
     Object.fromEntries(
       Object.entries(record).flatMap(([name, value]) =>

@@ -3,6 +3,7 @@
  * `GET /state/export` of Unleash 4. Both have flags, their parts and their environments in separate lists.
  */
 import * as v from 'valibot';
+import { grouped } from '../../domain/json/grouped.ts';
 import {
   byName,
   CONSTRAINT,
@@ -121,9 +122,9 @@ function flagsOf(sent: Export): Flag[] {
     ...strategy,
     environment: strategy.environment ?? only?.environment ?? '',
   }));
-  const strategies = groupBy(placed, placeOf);
-  const environments = groupBy(sent.featureEnvironments, ({ featureName }) => featureName);
-  const tags = groupBy(sent.featureTags, ({ featureName }) => featureName);
+  const strategies = grouped(placed, placeOf);
+  const environments = grouped(sent.featureEnvironments, ({ featureName }) => featureName);
+  const tags = grouped(sent.featureTags, ({ featureName }) => featureName);
   const parents = new Map(sent.dependencies.map((one) => [one.feature, one.dependencies]));
   return sent.features.map(({ archived, ...flag }) => ({
     ...flag,
@@ -151,16 +152,6 @@ function flagsOf(sent: Export): Flag[] {
       }),
     ),
   }));
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Names cannot hold the line break between them. */

@@ -611,6 +611,14 @@ describe('flagstaff import-unleash', () => {
       assert.doesNotMatch((await run(file)).out, /set the /, 'a second run finds it equal');
     });
 
+    it('brings parameters of any name, such as constructor', async () => {
+      const parameters = { constructor: 'kept', count: 5 };
+      await run(exported({ named: { production: [{ parameters }] } }));
+      const path = '/projects/default/features/named/environments/production';
+      const [placed] = ((await read(path)) as { strategies: { parameters: object }[] }).strategies;
+      assert.deepEqual(placed?.parameters, { constructor: 'kept', count: '5' });
+    });
+
     it('keeps the tags that a flag has here', async () => {
       await server.call('POST', '/projects/default/features', { name: 'tagged-here' });
       await server.call('POST', '/features/tagged-here/tags', { type: 'simple', value: 'mine' });
