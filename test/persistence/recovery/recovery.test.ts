@@ -526,8 +526,13 @@ test('a frame that claims a write which cannot have been is damage, though its c
   }
 });
 
-test('an event that does not fit the state is refused with its place, and the cause is kept', async () => {
-  const { disk } = await fullDisk();
+test('an event that does not fit the state is refused with its place and cause, and nothing on disk is changed', async () => {
+  const { disk, newer } = await fullDisk();
+  // All that a start would mend: a torn tail, a damaged snapshot, and a file that was never finished.
+  disk.put(SEGMENTS[2]!, Buffer.concat([disk.bytesOf(SEGMENTS[2]!), Buffer.alloc(10, 1)]));
+  damage(disk, newer);
+  disk.put(`${newer}.tmp`, Buffer.alloc(1));
+  const before = allFiles(disk);
   const cause = new Error('no such flag');
   const loader = {
     reset: () => undefined,
@@ -544,6 +549,7 @@ test('an event that does not fit the state is refused with its place, and the ca
     assert.equal(error.cause, cause);
     return true;
   });
+  assert.deepEqual(allFiles(disk), before);
 });
 
 test('a part that is left unread is told once, also where its segment was read again for damage behind it', async () => {
