@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import { Exchange, type ExchangeServer } from '../../http/transport/exchange.ts';
 import {
   bodyTooLarge,
+  NO_BYTES,
   ReceivedRequest,
   type RequestRefusal,
   UNKNOWN_VERSION,
@@ -145,7 +146,7 @@ export class NodeExchange extends Exchange {
       this.mustClose = true;
       return this.handleWithoutBody();
     }
-    this.body = [];
+    this.body = NO_BYTES;
     this.#message.on('data', (piece: Buffer) => this.#receive(piece));
     this.#message.once('end', () => this.#complete());
     if (this.#waitsForContinue) this.#res.writeContinue();

@@ -8,6 +8,7 @@ import {
   BODIES_TOO_MANY,
   bodyTooLarge,
   HANDLER_FAILED,
+  NO_BYTES,
   NO_RESPONSE,
   REQUESTS_TOO_MANY,
   type ReceivedRequest,
@@ -113,9 +114,9 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
   protected hasResponded = false;
   /** Set when the rest of the connection cannot be trusted, or is not wanted. */
   protected mustClose = false;
-  /** Pieces of the body, while it is arriving. */
-  protected body: Uint8Array[] | null = null;
-  /** Bytes of these pieces. */
+  /** The body, while it is arriving: what has come, and room for more. */
+  protected body: Uint8Array | null = null;
+  /** Bytes of it that have come. */
   protected bodyBytes = 0;
   /** The client that its body counts for, while it is arriving. */
   client: string | undefined;
@@ -230,7 +231,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
   }
 
   get copiedBytes(): number {
-    return this.bodyBytes;
+    return this.body?.byteLength ?? 0;
   }
 
   evict(): void {
@@ -288,23 +289,42 @@ export abstract class Exchange implements DeadlineEntry, Responder, ByteHolder {
     this.handle();
   }
 
-  /** Keeps a piece of the body, which must be the exchange's own. After a refusal nothing is kept any more. */
+  /**
+   * Keeps a copy of a piece of the body. After a refusal nothing is kept any more. However many pieces there are, they are in one block of memory:
+   * a client chooses them, and an object for each would take a hundred times as much as a byte.
+   */
   protected keep(piece: Uint8Array): RequestRefusal | null {
     const { limits, bodies } = this.server;
-    if (this.bodyBytes + piece.byteLength > limits.bodyBytesMax) {
+    const bytes = this.bodyBytes + piece.byteLength;
+    if (bytes > limits.bodyBytesMax) {
       this.#dropBody();
       return bodyTooLarge(limits.bodyBytesMax);
     }
-    this.body?.push(piece);
-    this.bodyBytes += piece.byteLength;
-    bodies.takeCopied(this, piece.byteLength);
+    const before = this.copiedBytes;
+    const body = this.#withRoomFor(bytes);
+    body.set(piece, this.bodyBytes);
+    this.body = body;
+    this.bodyBytes = bytes;
+    if (body.byteLength > before) bodies.takeCopied(this, body.byteLength - before);
     return null;
+  }
+
+  /** Doubles what is too small, so that many small pieces are copied a few times only. */
+  #withRoomFor(bytes: number): Uint8Array {
+    const body = this.body ?? NO_BYTES;
+    if (bytes <= body.byteLength) return body;
+    const { chunked, contentLength } = this.request;
+    const most = chunked ? this.server.limits.bodyBytesMax : contentLength;
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, Math.min(2 * body.byteLength, most)));
+    larger.set(body);
+    return larger;
   }
 
   /** Gives the request its whole body, which no longer counts as unfinished. */
   protected takeBody(): void {
-    const pieces = this.body ?? [];
-    this.request.body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    const { body, bodyBytes } = this;
+    if (body !== null)
+      this.request.body = body.byteLength === bodyBytes ? body : Buffer.from(body.subarray(0, bodyBytes));
     this.#dropBody();
   }
 

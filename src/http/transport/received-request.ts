@@ -75,7 +75,7 @@ const BAD_VALUE = /[\x7f\ufffd]/;
 const REQUEST_BYTES = 1_024;
 const TEXT_BYTES = 24;
 
-const NO_BYTES = new Uint8Array(0);
+export const NO_BYTES = new Uint8Array(0);
 
 export class ReceivedRequest implements TransportRequest {
   /** The newest, whose head is being read. */

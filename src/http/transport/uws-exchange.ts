@@ -20,7 +20,7 @@
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { Exchange, type ExchangeServer } from './exchange.ts';
-import { bodyTooLarge, type ReceivedRequest, type RequestRefusal } from './received-request.ts';
+import { bodyTooLarge, NO_BYTES, type ReceivedRequest, type RequestRefusal } from './received-request.ts';
 import { BodyPieces, byteLengthOf, bytesOf, isBodiless, type ResponseBody } from './response.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
@@ -111,7 +111,7 @@ export class UwsExchange extends Exchange {
   }
 
   #receiveBody(): void {
-    this.body = [];
+    this.body = NO_BYTES;
     this.#res.onData((chunk, isLast) => {
       this.#isCorked = true;
       this.#receive(chunk, isLast);
@@ -125,8 +125,7 @@ export class UwsExchange extends Exchange {
     const isFirst = this.bodyBytes === 0 && this.#afterwards === null;
     if (isFirst && !isLast && chunk.byteLength > 0 && !this.keepsBody()) return this.#goWithoutBody();
     if (this.#afterwards !== null) return this.#swallow(chunk.byteLength, isLast);
-    // Copied, because the library empties its buffer when this returns.
-    const piece = Buffer.from(new Uint8Array(chunk));
+    const piece = new Uint8Array(chunk);
     const refusal = isFirst && isLast ? this.#takeWhole(piece) : this.keep(piece);
     if (refusal !== null) {
       this.#afterwards = () => this.refuse(refusal, false);
@@ -141,7 +140,9 @@ export class UwsExchange extends Exchange {
   #takeWhole(piece: Uint8Array): RequestRefusal | null {
     const { bodyBytesMax } = this.server.limits;
     if (piece.byteLength > bodyBytesMax) return bodyTooLarge(bodyBytesMax);
-    this.body = [piece];
+    // The library empties its buffer when this returns.
+    this.body = Buffer.from(piece);
+    this.bodyBytes = piece.byteLength;
     return null;
   }
 

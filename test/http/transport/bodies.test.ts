@@ -1,6 +1,8 @@
 /** Memory of bodies that have not arrived whole: who may use it, and who gives way. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { RequestHandler } from '../../../src/http/transport/transport.ts';
 import { overEachEngine, type Started, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -130,6 +132,25 @@ overEachEngine('bodies that compete for memory', (engine) => {
     assert.equal((await first.nextResponse()).status, 503);
     large.write('x');
     assert.equal((await large.nextResponse()).status, 200);
+  });
+
+  test('a body takes no more memory in a hundred thousand pieces than in one', async (t) => {
+    const started = await start(t, engine, { handle: responding });
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const connection = await RawConnection.open(t, started.port);
+    connection.write(request('/pieces', { method: 'POST', headers: [CHUNKED], body: '' }));
+    await until(() => started.transport.openRequests === 1);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const PIECES = 100_000;
+    connection.write('1\r\nx\r\n'.repeat(PIECES));
+    await fetchRaw(t, started.port, request('/behind'));
+    collect();
+    const added = process.memoryUsage().heapUsed - before;
+    connection.write('0\r\n\r\n');
+    assert.equal((await connection.nextResponse()).body, `/pieces ${PIECES}`);
+    assert(added < 4_000_000, `${added} bytes`);
   });
 
   test('large bodies do not keep small ones out', async (t) => {
