@@ -38,7 +38,7 @@ export class WriteAllowances {
   refuse({ command, actor: { userId } }: Pick<Submission<unknown>, 'command' | 'actor'>): Refusal | null {
     // Nothing is charged to tokens and to the server itself.
     if (userId <= 0 || this.#allowances.left(userId, WRITES) > 0) return null;
-    if (isRefusal(command) || ('isFree' in command && command.isFree) || !this.#isBounded(userId))
+    if (isRefusal(command) || (command.type === 'own' && command.isFree) || !this.#isBounded(userId))
       return null;
     const waitSeconds = Math.ceil(this.#allowances.waitMs(userId, WRITES) / 1000);
     return refuse(

@@ -7,9 +7,7 @@ import type { DecideContext, Decision } from '../../domain/state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../../domain/state/events.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-
-/** The id of the user in events about a session that stands for an API token, as in the events that such a token causes. */
-const API_TOKEN_USER_ID = -42;
+import { API_TOKEN_USER_ID } from '../../http/serving/access.ts';
 
 const DESCRIPTIONS: Readonly<Record<SignIn, string>> = {
   token: 'Session of a browser, begun with a token',

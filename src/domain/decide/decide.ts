@@ -179,7 +179,7 @@ export function decide(world: World, command: Command, context: DecideContext): 
   // The server notes some things by itself, and its operator may need a token, or a session, to end the maintenance.
   const isLetThrough =
     command.type === 'set-maintenance' ||
-    ('duringMaintenance' in command && command.duringMaintenance) ||
+    (command.type === 'own' && command.duringMaintenance) ||
     context.actor.userId === SYSTEM.userId;
   const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
   if (maintenance !== null) return maintenance;

@@ -161,9 +161,24 @@ describe('sessions of a server', () => {
     );
   });
 
-  it('begin and end while nothing else may be changed', async () => {
+  it('begin and end in maintenance, when nobody changes a password, makes a link or signs up', async () => {
+    const password = 'Correct-horse-7';
+    const [user, guest] = [await addUser(server, VIEWER_ROLE_ID), await addUser(server, VIEWER_ROLE_ID)];
+    const invitation = { name: 'guests', expiresAt: '2999-01-01T00:00:00Z' };
+    const { secret } = (await server.call('POST', '/invite-link/tokens', invitation)).body;
+    const reset = await server.call('POST', '/user-admin/reset-password', { id: `user-${guest.id}` });
+    const token = reset.body.resetPasswordUrl.split('=')[1];
     await server.call('POST', '/maintenance', { enabled: true });
     const cookie = await signIn(ADMIN_TOKEN);
+    const changes = [
+      ['/api/admin', `/user-admin/${user.id}/change-password`, { password }],
+      ['/api/admin', '/user-admin/reset-password', { id: `user-${user.id}` }],
+      ['/api/admin', '/invite-link/tokens', invitation],
+      ['/auth/reset', '/password', { token, password }],
+      ['/invite', `/${secret}/signup`, { username: 'new', password }],
+    ] as const;
+    for (const [prefix, path, body] of changes)
+      assert.equal((await server.callBelow(prefix)('POST', path, body)).status, 503, path);
     assert.equal((await auth('DELETE', '/session', { cookie, ...OWN_PAGE })).status, 204);
     assert.equal(await statusFor(cookie), 401);
     await server.call('POST', '/maintenance', { enabled: false });
