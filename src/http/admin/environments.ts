@@ -1,11 +1,11 @@
 /** The environments of the service. */
 
 import * as v from 'valibot';
-import { each, inTurns } from '../../actors/turn.ts';
+import { inTurns } from '../../actors/turn.ts';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, Integer, lineOfText, titled, Version } from '../../domain/json/schema.ts';
-import type { Environment, ProjectState, World } from '../../domain/state/world.ts';
+import type { Environment, World } from '../../domain/state/world.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { EnvironmentNameSchema } from './bodies.ts';
 import * as locate from './locators.ts';
@@ -78,45 +78,33 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-/** How many projects have each environment, and how many of their flags are on there. */
-type Uses = ReadonlyMap<string, { projectCount: number; enabledToggleCount: number }>;
-
-const unused = (environments: readonly Environment[]): Uses =>
-  new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
-
-function addUses(uses: Uses, { settings, flags }: ProjectState): void {
-  for (const name of settings.environments) {
-    const use = uses.get(name);
-    if (use === undefined) continue;
-    use.projectCount += 1;
-    use.enabledToggleCount += flags.enabledCount(name);
+/** The environments with their uses, counted in steps: thousands of projects may have 50 environments each. */
+function* environmentViews({ directory, projects }: World, environments: readonly Environment[]) {
+  const uses = new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
+  for (const { settings, flags } of projects.values()) {
+    for (const name of settings.environments) {
+      const use = uses.get(name);
+      if (use === undefined) continue;
+      use.projectCount += 1;
+      use.enabledToggleCount += flags.enabledCount(name);
+    }
+    yield;
   }
-}
-
-function environmentView({ directory }: World, environment: Environment, uses: Uses) {
-  const { projectCount, enabledToggleCount } = uses.get(environment.name)!;
-  const tokens = [...directory.apiTokens.values()].filter((token) => token.environment === environment.name);
-  return { ...environment, projectCount, apiTokenCount: tokens.length, enabledToggleCount };
-}
-
-/** The environments with their uses, counted in turns: thousands of projects may have 50 environments each. */
-async function environmentViews(
-  { world, requester }: RequestContext<unknown>,
-  environments: readonly Environment[],
-) {
-  const uses = unused(environments);
-  await inTurns(
-    each(world.projects.values(), (project) => addUses(uses, project)),
-    requester,
-  );
-  return environments.map((one) => environmentView(world, one, uses));
+  const tokens = [...directory.apiTokens.values()];
+  return environments.map((one) => {
+    const { projectCount, enabledToggleCount } = uses.get(one.name)!;
+    const apiTokenCount = tokens.filter(({ environment }) => environment === one.name).length;
+    return { ...one, projectCount, apiTokenCount, enabledToggleCount };
+  });
 }
 
 /** The environment with its uses, for the response to a write, which is made at once. */
 function environmentNow({ world }: RequestContext<unknown>, environment: Environment) {
-  const uses = unused([environment]);
-  for (const project of world.projects.values()) addUses(uses, project);
-  return environmentView(world, environment, uses);
+  const steps = environmentViews(world, [environment]);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value[0]!;
+  }
 }
 
 const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;
@@ -141,7 +129,8 @@ export const environmentRoutes = underTag('Environments', [
     summary: 'List the environments.',
     success: { status: 200, schema: EnvironmentsSchema },
     read: async (context) => {
-      const environments = await environmentViews(context, context.world.directory.environments);
+      const { world, requester } = context;
+      const environments = await inTurns(environmentViews(world, world.directory.environments), requester);
       return settledResponse(context, { version: 1, environments });
     },
   }),
@@ -161,7 +150,7 @@ export const environmentRoutes = underTag('Environments', [
     locate: locate.environment,
     success: { status: 200, schema: EnvironmentSchema },
     read: async (context, environment) => {
-      const [view] = await environmentViews(context, [environment]);
+      const [view] = await inTurns(environmentViews(context.world, [environment]), context.requester);
       return pinnedResponse(context, environment, view ?? null);
     },
   }),

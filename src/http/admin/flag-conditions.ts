@@ -120,22 +120,13 @@ function includesTest(
   { operator, values }: Condition<(typeof INCLUDES)[number]>,
   listOf: (flag: Flag) => readonly string[],
 ): FlagTest {
-  const isIn = (flag: Flag) => {
+  const areAllMeant = operator === 'INCLUDE_ALL_OF' || operator === 'EXCLUDE_ALL';
+  const isNegated = !operator.startsWith('INCLUDE');
+  return ({ flag }) => {
     const list = new Set(listOf(flag));
-    return (value: string) => list.has(value);
+    const isIn = (value: string): boolean => list.has(value);
+    return (areAllMeant ? values.every(isIn) : values.some(isIn)) !== isNegated;
   };
-  switch (operator) {
-    case 'INCLUDE':
-    case 'INCLUDE_ANY_OF':
-      return ({ flag }) => values.some(isIn(flag));
-    case 'INCLUDE_ALL_OF':
-      return ({ flag }) => values.every(isIn(flag));
-    case 'DO_NOT_INCLUDE':
-    case 'EXCLUDE_IF_ANY_OF':
-      return ({ flag }) => !values.some(isIn(flag));
-    case 'EXCLUDE_ALL':
-      return ({ flag }) => !values.every(isIn(flag));
-  }
 }
 
 function refuseNoTag({ values }: Condition<string>): Refusal | null {

@@ -94,19 +94,9 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
   if (isRefusal(eventId)) return eventId;
   const past = await pastFlag(context, eventId);
   if (past.refused) return past;
-  return {
-    revision: past.eventId,
-    response: jsonResponse(
-      200,
-      wholeFlagView(
-        past.world,
-        useOf(NEVER_SEEN, past.flag.name),
-        past.project,
-        past.flag,
-        isFavoriteFlag(context),
-      ),
-    ),
-  };
+  const { world, project, flag } = past;
+  const view = wholeFlagView(world, useOf(NEVER_SEEN, flag.name), project, flag, isFavoriteFlag(context));
+  return { revision: past.eventId, response: jsonResponse(200, view) };
 }
 
 /** The body names what is missing here, so the fault is one of the body. */
