@@ -10,7 +10,7 @@ export interface ObservedJournal {
   readonly folder: string;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   readonly timer: Timer;
-  /** The oldest event that is kept. */
+  /** The oldest event that is kept; the next one where none is. */
   firstId(): number;
   /** The last event on disk, and the checksum of its frame. */
   durable(): { readonly id: number; readonly chain: number };

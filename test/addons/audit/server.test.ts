@@ -127,3 +127,19 @@ it('what was signed before a deletion holds for what is left, which a start and 
     await server.stop();
   }
 });
+
+it('a folder restored without its events is signed from its snapshot on, and proved', async () => {
+  const [folder, to] = [temporaryFolder(), join(temporaryFolder(), 'restored')];
+  const before = await startTestServer({ folder });
+  await before.stop();
+  const { lastId } = await outputOf(['restore', folder, '--to', to, '--state-only']);
+  const unchanged = await startTestServer({ folder: to });
+  await unchanged.stop();
+  assert.equal(unchanged.server.store.engine.notice?.id, lastId);
+  const server = await startTestServer({ folder: to });
+  await makeFlag(server.call, 'signed');
+  await server.stop();
+  const audited = await outputOf(['audit', 'verify', '-d', to]);
+  assert.deepEqual([audited.proved, audited.firstId], [true, lastId + 1]);
+  assert(audited.signed.lastId > lastId);
+});
