@@ -225,6 +225,19 @@ describe('custom roles', () => {
     for (const operation of Object.values(NEEDED).flat()) assert(known.has(operation), operation);
   });
 
+  it('are asked about what a change comes to by each route that gives roles or API tokens, or moves flags', () => {
+    const isUnguarded = (route: Route): boolean =>
+      route.kind === 'write' &&
+      route.guard === undefined &&
+      [...(route.needs ?? []), ...(route.needsOneOf ?? [])].some((name) =>
+        /^MOVE_|USER_ACCESS_WRITE$|_TOKEN$/.test(name),
+      );
+    assert.deepEqual(
+      ADMIN_ROUTES.filter(isUnguarded).map(({ operationId }) => operationId),
+      [],
+    );
+  });
+
   it('let those who change members by one of them give no role in a project but those that they hold there', async () => {
     const token = await holderOf(['PROJECT_USER_ACCESS_WRITE'], 'here', []);
     const other = await addUser(server, 3);
