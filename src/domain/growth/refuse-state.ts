@@ -32,6 +32,7 @@ const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
  */
 export function refuseLargeDocuments(before: World, after: World, clockMs: number): Refusal | null {
   const hasSegmentsOfBefore = before.directory.segments === after.directory.segments;
+  if (hasSegmentsOfBefore && before.served === after.served) return null;
   for (const { name } of after.directory.environments) {
     if (hasSegmentsOfBefore && after.served.isAsBefore(before.served, name)) continue;
     if (documentBytes(after, name, ALL) <= SDK_DOCUMENT_BYTES_MAX) continue;

@@ -57,7 +57,7 @@ export class ServedBytes {
       if (old !== null) next.#exchange(old.project, [old, null], edit);
       if (fresh !== null) next.#exchange(fresh.project, [null, fresh], edit);
     } else next.#exchange(fresh.project, [old, fresh], edit);
-    return next;
+    return next.#metadata === this.#metadata && next.#shares === this.#shares ? this : next;
   }
 
   /** The bytes when all flags of the project have lost what they have in the environment. */
@@ -192,8 +192,11 @@ const segmentSizes = new WeakMap<Segment, number>();
 function metadataGrowth(before: Flag | null, after: Flag | null): number {
   let growth = (after === null ? 0 : FLAG_FRAME) - (before === null ? 0 : FLAG_FRAME);
   for (const field of MEASURED) {
-    if (before !== null && after !== null) growth += jsonGrowth(before[field], after[field]);
-    else growth += after === null ? -jsonSize(before?.[field]) : jsonSize(after[field]);
+    const was = before?.[field];
+    const is = after?.[field];
+    if (was === is) continue;
+    if (before !== null) growth -= jsonSize(was);
+    if (after !== null) growth += jsonSize(is);
   }
   return growth;
 }
