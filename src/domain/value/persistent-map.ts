@@ -87,10 +87,9 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   #index: KeyIndex<K> = NO_KEYS as unknown as KeyIndex<K>;
   #size = 0;
   #nextSerial = 0;
-  /** The key that was found last, and where: one request looks for one flag many times. */
+  /** The key that was found last, and its value: one request looks for one flag many times. */
   #lastKey: K | undefined = undefined;
-  #lastChunk = 0;
-  #lastPlace = 0;
+  #lastValue: V | undefined = undefined;
   #edit: Edit;
   /** For what readers derive from the map; its successors have the same one. */
   readonly slot: Slot;
@@ -121,34 +120,33 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   has(key: K): boolean {
-    return this.#finds(key);
+    return key === this.#lastKey || this.#index.find(key) !== undefined;
   }
 
   get(key: K): V | undefined {
-    return this.#finds(key) ? this.#chunks[this.#lastChunk]!.values[this.#lastPlace] : undefined;
-  }
-
-  /** Whether the map has the key, whose place it notes. */
-  #finds(key: K): boolean {
-    if (key === this.#lastKey) return true;
+    if (key === this.#lastKey) return this.#lastValue;
     const serial = this.#index.find(key);
-    if (serial === undefined) return false;
-    this.#lastChunk = chunkAt(this.#firsts, serial);
-    this.#lastPlace = placeOf(this.#chunks[this.#lastChunk]!, serial);
+    if (serial === undefined) return undefined;
+    const chunk = this.#chunks[chunkAt(this.#firsts, serial)]!;
     this.#lastKey = key;
-    return true;
+    this.#lastValue = chunk.values[placeOf(chunk, serial)];
+    return this.#lastValue;
   }
 
   /** The map with the value, in the place of the key where it has one. */
   with(key: K, value: V, edit: Edit = {}): PersistentMap<K, V> {
-    if (!this.#finds(key)) return this.#withNew(key, value, edit);
-    const at = this.#lastChunk;
+    const serial = this.#index.find(key);
+    if (serial === undefined) return this.#withNew(key, value, edit);
+    const at = chunkAt(this.#firsts, serial);
     const before = this.#chunks[at]!;
-    if (before.values[this.#lastPlace] === value) return this;
+    const place = placeOf(before, serial);
+    if (before.values[place] === value) return this;
     const chunk = withOwnValues(before, edit);
-    (chunk.values as V[])[this.#lastPlace] = value;
+    (chunk.values as V[])[place] = value;
     const map = this.#own(edit);
     map.#put(at, chunk);
+    map.#lastKey = key;
+    map.#lastValue = value;
     return map;
   }
 
@@ -176,6 +174,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     const map = this.#own(edit);
     const last = { deferred: null };
     map.#chunks = this.#chunks.map((chunk) => chunk.mapped(change, edit, last));
+    map.#lastKey = undefined;
     return map;
   }
 
@@ -208,8 +207,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     map.#size = this.#size;
     map.#nextSerial = this.#nextSerial;
     map.#lastKey = this.#lastKey;
-    map.#lastChunk = this.#lastChunk;
-    map.#lastPlace = this.#lastPlace;
+    map.#lastValue = this.#lastValue;
     return map;
   }
 
