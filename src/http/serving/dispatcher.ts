@@ -23,7 +23,7 @@ import { RouteMeter } from './meters.ts';
 import { ReadPath } from './read-path.ts';
 import { LargeBodies, readBody } from './request-body.ts';
 import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
-import type { ContextSources, PlainRoute, ReadRoute, Route } from './route.ts';
+import type { ContextSources, ReadRoute, Route } from './route.ts';
 import { compileRoutes, type RouteMatcher, unmatched } from './route-matcher.ts';
 import type { SessionCookies } from './session-cookie.ts';
 import type { Warning } from './warnings.ts';
@@ -135,7 +135,7 @@ class Dispatcher {
     if (match.kind !== 'found' || match.found.kind === 'plain') return null;
     const caller = this.#callers.identify(request, match.found, match.params);
     if (isRefusal(caller)) return null;
-    return chargedName({ request, surface: match.found.surface, name: callerName(caller.actor) });
+    return chargedName(request, match.found, caller);
   };
 
   #route(call: Call): void {
@@ -147,7 +147,7 @@ class Dispatcher {
       call.surface = route.surface;
       call.params = match.params;
       const { cluster } = this.#options;
-      if (route.kind === 'plain') this.#startPlain(call, route);
+      if (route.kind === 'plain') this.#start(call, route);
       else if (cluster === null) this.#authorize(call, route);
       else this.#whenReached(call, route, cluster);
       return;
@@ -157,24 +157,6 @@ class Dispatcher {
       return this.sender.sendPreflight(call);
     const known = { matcher: this.#matcher, patterns: this.#patterns };
     this.sender.refuse(call, ...unmatched(request, match, known));
-  }
-
-  /** Large requests without a token are charged to their network. */
-  #startPlain(call: Call, route: PlainRoute): void {
-    if (route.isLarge !== true) return this.#respondToPlain(call, route);
-    const name = `page ${networkOf(call.request.remoteAddress())}`;
-    const run = (): void => this.#respondToPlain(call, route);
-    if (!this.#accounts.isEmpty && this.#accounts.mustWait(name)) return this.#inTurn(call, name, run);
-    const begunAt = this.#options.monotonicMs();
-    run();
-    const heldMs = this.#options.monotonicMs() - begunAt;
-    if (this.#accounts.counts(heldMs)) this.#accounts.chargeCaller(name, heldMs);
-  }
-
-  #respondToPlain(call: Call, route: PlainRoute): void {
-    const response = route.respond(call.request);
-    if (!(response instanceof Promise)) return this.sender.send(call, response);
-    this.sender.later(call, response, (late) => this.sender.send(call, late));
   }
 
   #authorize(call: Call, route: BoundRoute<Route>): void {
@@ -196,36 +178,42 @@ class Dispatcher {
   }
 
   /** Starts the request now, unless its caller has held the event loop for too long. */
-  #start(call: Call, route: BoundRoute<Route>): void {
+  #start(call: Call, route: BoundRoute): void {
     const accounts = this.#accounts;
-    if (isSpared(call)) return this.#prepare(call, route);
+    if (isSpared(call, route)) return this.#run(call, route);
     if (!accounts.isEmpty) {
-      const name = chargedName(call);
+      const name = chargedName(call.request, route, call.caller);
       if (accounts.mustWait(name)) return this.#waitForTurn(call, route, name);
     }
     const { monotonicMs, cluster } = this.#options;
     // A request to a cluster may have waited for an event.
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
     const { chargedMs } = accounts;
-    this.#prepare(call, route);
+    this.#run(call, route);
     // Reading the clock is a good part of the time of a cached read.
     const endedAt = call.endedAt === -1 ? monotonicMs() : call.endedAt;
     const heldMs = Math.max(0, endedAt - begunAt - (accounts.chargedMs - chargedMs));
     // The name is made for the few requests that count.
-    if (accounts.counts(heldMs)) accounts.chargeCaller(chargedName(call), heldMs);
+    if (accounts.counts(heldMs)) accounts.chargeCaller(chargedName(call.request, route, call.caller), heldMs);
+  }
+
+  #run(call: Call, route: BoundRoute): void {
+    if (route.kind !== 'plain') return this.#prepare(call, route);
+    const response = route.respond(call.request);
+    if (!(response instanceof Promise)) return this.sender.send(call, response);
+    this.sender.later(call, response, (late) => this.sender.send(call, late));
   }
 
   /** Identifies the caller again in its turn: it may have lost the right. */
-  #waitForTurn(call: Call, route: BoundRoute<Route>, name: string): void {
-    this.#inTurn(call, name, () => {
-      const caller = this.#callers.identify(call.request, route, call.params);
-      if (isRefusal(caller)) return this.#refuseCaller(call, caller);
-      call.caller = caller;
-      this.#prepare(call, route);
-    });
-  }
-
-  #inTurn(call: Call, name: string, run: () => void): void {
+  #waitForTurn(call: Call, route: BoundRoute, name: string): void {
+    const run = (): void => {
+      if (route.kind !== 'plain') {
+        const caller = this.#callers.identify(call.request, route, call.params);
+        if (isRefusal(caller)) return this.#refuseCaller(call, caller);
+        call.caller = caller;
+      }
+      this.#run(call, route);
+    };
     const { signal } = call.responder;
     const ran = this.#accounts.inTurn({ name, signal, bodyBytes: call.request.body.byteLength, run });
     this.sender.later(call, ran, (refusal) => refusal !== undefined && this.sender.refuse(call, refusal));
@@ -314,17 +302,17 @@ const SPARED_BODY_BYTES_MAX = 4 * 1024;
  * Whether no caller is charged: the pages of an application have one token for all of their visitors, and one of them must not make the
  * others wait. So each address counts alone there, and small requests count nothing.
  */
-function isSpared({ request, surface }: Call): boolean {
-  return surface?.isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
+function isSpared({ request }: Call, route: BoundRoute): boolean {
+  if (route.kind === 'plain') return route.isLarge !== true;
+  return route.surface.isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
 }
 
-interface Charged extends Pick<Call, 'surface' | 'name'> {
-  readonly request: TransportRequestHead;
-}
-
-/** The name under which the time that a request takes, and its body, are charged. */
-function chargedName({ request, surface, name }: Charged): string {
-  return surface?.isForPages === true ? `${name} ${networkOf(request.remoteAddress())}` : name;
+/** The name under which the time that a request takes, and its body, are charged. Without a token it is the network of the client. */
+function chargedName(head: TransportRequestHead, { kind, surface }: BoundRoute, caller: Caller): string {
+  const name = kind === 'plain' ? 'page' : callerName(caller.actor);
+  return kind === 'plain' || surface.isForPages === true
+    ? `${name} ${networkOf(head.remoteAddress())}`
+    : name;
 }
 
 /** Objects with the fields of all of them, so that V8 gives them one shape. */
