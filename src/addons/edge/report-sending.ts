@@ -100,8 +100,8 @@ function bodyOf({ connectVia }: SendOptions, { reports, seenTokens }: Bulk): obj
   const metrics: object[] = [];
   for (const report of reports) {
     if (report.kind === 'count') {
-      const { kind: _, side: __, variants, ...count } = report;
-      metrics.push({ ...count, variants: Object.fromEntries(variants) });
+      const { kind: _, side, variants, ...count } = report;
+      metrics.push({ ...count, variants: Object.fromEntries(variants), sdkType: side });
     } else {
       const { kind: _, sdkVersion, ...one } = report;
       const version = sdkVersion === null ? {} : { sdkVersion };

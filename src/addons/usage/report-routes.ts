@@ -18,7 +18,7 @@ import {
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
 import { TEXT_LENGTH_MAX } from './applications.ts';
-import type { FlagCounts, Side } from './reports.ts';
+import { type FlagCounts, SIDES, type Side } from './reports.ts';
 import { usageIn } from './usage.ts';
 
 // The bodies in which SDKs and Unleash Edge report (docs/specification/surfaces.md#what-applications-report).
@@ -136,6 +136,8 @@ function atMost<const Item extends v.GenericSchema>(lengthMax: number, item: Ite
   );
 }
 
+const SdkType = v.nullish(v.picklist(SIDES));
+
 const BulkUsageBody = titled('ClientBulkUsage', {
   applications: atMost(
     BULK_APPLICATIONS_MAX,
@@ -143,7 +145,7 @@ const BulkUsageBody = titled('ClientBulkUsage', {
       ...ApplicationFields,
       started: v.nullish(Time),
       strategies: v.nullish(list(v.string(), 'a list of strings')),
-      sdkType: v.nullish(v.picklist(['frontend', 'backend'])),
+      sdkType: SdkType,
     }),
     'applications',
   ),
@@ -157,6 +159,7 @@ const BulkUsageBody = titled('ClientBulkUsage', {
       yes: Count,
       no: Count,
       variants: v.nullish(CountsByVariant),
+      sdkType: described(SdkType, 'That of its application, unless it is given.'),
     }),
     'counts',
   ),
@@ -290,9 +293,9 @@ function* reportBulk(
     told(context, one, side, '');
     yield;
   }
-  for (const { appName, featureName: flag, timestamp, yes, no, variants, environment: named } of metrics) {
-    if (named !== environment) continue;
-    const side = sides.get(appName) ?? 'backend';
+  for (const { appName, featureName: flag, timestamp, yes, no, variants, ...sent } of metrics) {
+    if (sent.environment !== environment) continue;
+    const side = sent.sdkType ?? sides.get(appName) ?? 'backend';
     const startMs = millisecondsOf(timestamp);
     const counts: readonly FlagCounts[] = [{ flag, yes, no, variants: countsOf(variants) }];
     usageIn(context).report({ appName, environment, side, startMs, counts }, context.caller.scope);

@@ -66,6 +66,7 @@ describe('reports to an edge', () => {
         yes: 11,
         no: 0,
         variants: { blue: 11 },
+        sdkType: 'backend',
       },
       {
         featureName: 'b',
@@ -75,6 +76,7 @@ describe('reports to an edge', () => {
         yes: 2,
         no: 0,
         variants: { blue: 2 },
+        sdkType: 'backend',
       },
     ]);
     assert.equal(applications[0].appName, 'shop');

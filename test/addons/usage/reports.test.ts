@@ -244,6 +244,22 @@ describeInterface('reports of applications', (server) => {
     assert.equal((await server().call('GET', '/metrics/applications/edge-other')).status, 404);
   });
 
+  it('of pages behind an edge count as those of pages, also in a bulk without their application', async () => {
+    await makeRunningFlag(server().call, 'on-pages');
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const who = { appName: 'page', environment: 'development', timestamp: new Date().toISOString() };
+    const metrics = [{ ...who, featureName: 'on-pages', yes: 1, no: 0, sdkType: 'frontend' }];
+    const application = { ...REGISTRATION, appName: 'page', environment: 'development', sdkType: 'frontend' };
+    for (const applications of [[application], []])
+      await send('/api/client/metrics/bulk', token, { applications, metrics });
+    const { data } = await read('/client-metrics/features/on-pages/raw');
+    assert.deepEqual(
+      data.map((one: { yes: number }) => one.yes),
+      [2],
+      'counts of servers would be listed beside those of pages',
+    );
+  });
+
   it('of many flags are counted whole by the time they are acknowledged', async () => {
     const names = Array.from({ length: 60 }, (_, at) => `of-many-${at}`);
     for (const name of names) await server().call('POST', '/projects/default/features', { name });
