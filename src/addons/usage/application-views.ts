@@ -1,6 +1,7 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
 import { each, inTurns } from '../../actors/turn.ts';
 import { compareVersions, parseSemanticVersion } from '../../domain/flags/semantic-version.ts';
+import { grouped } from '../../domain/json/grouped.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
 import { recordView } from '../../http/admin/records.ts';
@@ -55,15 +56,12 @@ function partWithout(hidden: ReadonlySet<string>, part: Part): readonly Part[] {
 export function allApplications(context: Context): WholeApplication[] {
   const { engine, caller } = context;
   const hidden = new Set(hiddenProjects(engine.world, caller));
-  const parts = new Map<string, Part[]>();
-  for (const side of SIDES) {
-    for (const application of usageIn(context).applications(side).values()) {
-      const known = parts.get(application.appName) ?? [];
-      known.push(...partWithout(hidden, { side, application }));
-      if (known.length > 0) parts.set(application.appName, known);
-    }
-  }
-  return [...parts]
+  const seen = SIDES.flatMap((side) =>
+    [...usageIn(context).applications(side).values()].flatMap((application) =>
+      partWithout(hidden, { side, application }),
+    ),
+  );
+  return [...grouped(seen, ({ application }) => application.appName)]
     .map(([appName, found]) => ({ appName, parts: found }))
     .sort((a, b) => (a.appName < b.appName ? -1 : 1));
 }
@@ -207,30 +205,31 @@ function environmentOverview(name: string, places: readonly Place[]) {
 }
 
 export function outdatedSdksView(applications: readonly WholeApplication[]) {
-  const users = new Map<string, string[]>();
-  for (const application of applications) {
-    for (const sdkVersion of sdksIn(placesOf(application)).filter(isOutdatedSdk)) {
-      const known = users.get(sdkVersion);
-      if (known === undefined) users.set(sdkVersion, [application.appName]);
-      else known.push(application.appName);
-    }
-  }
-  return { sdks: [...users].map(([sdkVersion, names]) => ({ sdkVersion, applications: names })) };
+  const uses = applications.flatMap((application) =>
+    sdksIn(placesOf(application))
+      .filter(isOutdatedSdk)
+      .map((sdkVersion) => ({ sdkVersion, appName: application.appName })),
+  );
+  const sdks = [...grouped(uses, ({ sdkVersion }) => sdkVersion)].map(([sdkVersion, users]) => ({
+    ...{ sdkVersion, applications: users.map(({ appName }) => appName) },
+  }));
+  return { sdks };
 }
 
 export function projectApplicationView(application: WholeApplication) {
   const places = placesOf(application);
-  const versions = new Map<string, string[]>();
-  for (const sdk of sdksIn(places)) {
-    const [name = '', version] = sdk.split(':');
-    const known = versions.get(name) ?? [];
-    versions.set(name, version === undefined ? known : [...known, version]);
-  }
+  const sdks = grouped(
+    sdksIn(places).map((sdk) => sdk.split(':')),
+    ([name = '']) => name,
+  );
   return {
     name: application.appName,
     environments: distinct(places.map(({ environment }) => environment.name)),
     instances: distinct(instanceViews(application, null).map(({ instanceId }) => instanceId)),
-    sdks: [...versions].map(([name, found]) => ({ name, versions: found })),
+    sdks: [...sdks].map(([name, found]) => ({
+      name,
+      versions: found.flatMap(([, version]) => version ?? []),
+    })),
   };
 }
 
