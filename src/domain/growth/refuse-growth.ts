@@ -63,9 +63,9 @@ function excessIn(
   const { world, limits } = bounds;
   const known = before?.strategies ?? [];
   const [gone, come] = exchanged(known, after.strategies);
+  const old = new Map(gone.map((one) => [one.id, one]));
   for (const strategy of come) {
-    const old = gone.find(({ id }) => id === strategy.id) ?? null;
-    const excess = beyond(STRATEGY_ROWS, bounds, old, strategy, place);
+    const excess = beyond(STRATEGY_ROWS, bounds, old.get(strategy.id) ?? null, strategy, place);
     if (excess !== null) return excess;
   }
   const excess = beyond(ENVIRONMENT_ROWS, bounds, before, after, place);

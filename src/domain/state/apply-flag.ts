@@ -148,18 +148,16 @@ function changeStrategies(strategies: Strategy[], event: FlagEnvironmentEvent): 
       return;
     }
     case 'feature-strategy-update': {
-      const at = strategies.findIndex(({ id }) => id === event.data.id);
-      if (at === -1) return;
+      const at = placeOf(strategies, event.data.id);
+      if (at === strategies.length) return;
       const { sortOrder } = strategies[at]!;
       strategies[at] = strategyOf(event.data);
       if (event.data.sortOrder !== sortOrder) strategies.sort(bySortOrder);
       return;
     }
-    case 'feature-strategy-remove': {
-      const at = strategies.findIndex(({ id }) => id === event.preData.id);
-      if (at !== -1) strategies.splice(at, 1);
+    case 'feature-strategy-remove':
+      strategies.splice(placeOf(strategies, event.preData.id), 1);
       return;
-    }
     case 'strategy-order-changed': {
       const orders = new Map(event.data.strategies.map(({ id, sortOrder }) => [id, sortOrder]));
       for (const [at, one] of strategies.entries())
@@ -170,6 +168,13 @@ function changeStrategies(strategies: Strategy[], event: FlagEnvironmentEvent): 
     default:
       throw mismatch(event, 'this version does not know the type');
   }
+}
+
+/** The length of the list where none has the id. A loop, because a change may look for a thousand of them. */
+function placeOf(strategies: readonly Strategy[], id: string): number {
+  let at = 0;
+  while (at < strategies.length && strategies[at]!.id !== id) at += 1;
+  return at;
 }
 
 /** The flag with changed values in `environment`, whose entry is made at the first change there. */
