@@ -101,9 +101,12 @@ export class FlagHistory {
     const { id: end, atMs } = await this.#endOfChange(eventId);
     signal?.throwIfAborted();
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
-    const { firstId } = this.#options.eventLog;
+    const firstId = this.#options.eventLog.oldestId(durableId);
     const begin = await this.#startOf(query, { from: firstId, to: end });
-    if (begin === null) return notFound(this.#tooOld(eventId));
+    if (begin === null) {
+      const problem = `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
+      return notFound(problem);
+    }
     const { id: start } = begin;
     assert(start <= end, 'the rebuild begins with an older state');
     assert(start >= firstId - 1, 'the rebuild leaves no event out');
@@ -139,7 +142,7 @@ export class FlagHistory {
     { from: firstId, to: end }: { readonly from: number; readonly to: number },
   ): Promise<{ readonly id: number; readonly world: World } | null> {
     const { fs, snapshots } = this.#options;
-    const isWhole = firstId <= 1;
+    const isWhole = firstId === 1;
     for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
       if (file.id > end || file.id < firstId - 1) continue;
       if (isWhole && !(await this.#isShorter(file, query))) break;
@@ -156,11 +159,6 @@ export class FlagHistory {
     const eventBytes = await eventLog.walkBytes(walk);
     if (eventBytes < SNAPSHOT_WORTH_BYTES) return false;
     return eventBytes > (await withFile(fs, path, (file) => file.size()));
-  }
-
-  #tooOld(eventId: number): string {
-    const { firstId } = this.#options.eventLog;
-    return `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
   }
 }
 

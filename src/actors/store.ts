@@ -247,8 +247,7 @@ function observedBy(options: StoreOptions, engine: Engine): ObservedJournal {
     ...{ fs, folder, log, timer },
     now: clock.now,
     pause: () => background.pause(),
-    // A journal without events begins behind the snapshot.
-    firstId: () => (engine.eventLog.count === 0 ? engine.durableId + 1 : engine.eventLog.firstId),
+    firstId: () => engine.eventLog.oldestId(engine.durableId),
     durable: () => ({ id: engine.durableId, chain: engine.journal.durableChain }),
     notify: (notice) => {
       engine.notice = notice;

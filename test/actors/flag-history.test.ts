@@ -1,12 +1,13 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Requester } from '../../src/actors/turn.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
-import { startTestServer } from '../support/server.ts';
+import { fileAt, flipByte, outputOf, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
+import { startTestServer, temporaryFolder } from '../support/server.ts';
 
 let chargedMs = 0;
 const ASKER: Requester = {
@@ -83,6 +84,24 @@ describe('the history of flags', () => {
     assert.equal(past.flag.description, 'the last');
     await assert.rejects(reads.flagAt({ ...query, eventId: engine.lastId - 10 }, ASKER), /checksum/);
     await server.stop();
+  });
+
+  it('shows the state that a folder was restored with, and nothing from before it, where no events were', async () => {
+    const [{ folder, moments }, to] = [await pastFolder(), join(temporaryFolder(), 'restored')];
+    const { id } = moments.at(-1)!;
+    await outputOf(['restore', folder, '--to', to, '--state-only']);
+    const server = await startTestServer({ folder: to });
+    const { reads, engine } = server.server.store;
+    try {
+      const query = { project: 'default', flag: 'one', eventId: id, durableId: engine.durableId };
+      const past = await reads.flagAt(query, ASKER);
+      assert(!past.refused);
+      assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
+      const early = await reads.flagAt({ ...query, eventId: 1 }, ASKER);
+      assert(early.refused);
+    } finally {
+      await server.stop();
+    }
   });
 
   it('passes over a damaged snapshot where the first events are gone', async () => {

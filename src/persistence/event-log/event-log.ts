@@ -139,6 +139,10 @@ export class EventLog {
   get firstId(): number {
     return this.#index.firstId;
   }
+  /** Id of the oldest event that is kept; the next one where none is: a folder that starts from a snapshot alone has no events. */
+  oldestId(durableId: number): number {
+    return this.count === 0 ? durableId + 1 : this.firstId;
+  }
   /** Id of the last event added, durable or not. */
   get lastId(): number {
     return this.#index.lastId;

@@ -42,7 +42,7 @@ export async function* walkIds(
   { from, to, newestFirst = false, anyOf = [{}], signal }: Walk,
   yieldToEventLoop: () => Promise<void>,
 ): AsyncGenerator<number[]> {
-  assert(to <= index.lastId, `event ${to}, where the walk ends, exists`);
+  assert(to < from || to <= index.lastId, `event ${to}, where the walk ends, exists`);
   const filters = anyOf.map((filter) => compileFilter(filter, index.names, from));
   const views = index.views(to).filter(({ firstId, count }) => firstId + count > from);
   for (const view of newestFirst ? views.toReversed() : views) {
