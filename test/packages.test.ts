@@ -54,11 +54,9 @@ it('every package with an install script is decided about in allowScripts, and n
   assert(Object.values(allowScripts).every((isAllowed) => !isAllowed));
 });
 
-it('a release has a package for each platform that uWebSockets.js and msgpackr have binaries for, with those of no other', () => {
+it('a release has a package for each platform that uWebSockets.js has binaries for, with those of no other', () => {
   const script = readFileSync(join(ROOT_FOLDER, '.ci', 'pack'), 'utf8');
-  const [extract = [], packed = []] = [...script.matchAll(/^for platform in (.+); do$/gm)].map(
-    ([, list = '']) => list.split(' '),
-  );
+  const packed = /^for platform in (.+); do$/m.exec(script)?.[1]?.split(' ');
   const binaries = readdirSync(join(ROOT_FOLDER, 'node_modules', 'uWebSockets.js', 'dist', 'bin'));
   const platforms = new Set(
     binaries.flatMap((name) => /^uws_(\w+?)_(\w+)_\d+\.node$/.exec(name)?.slice(1).join('-') ?? []),
@@ -66,10 +64,5 @@ it('a release has a package for each platform that uWebSockets.js and msgpackr h
   // On 32 bits nothing is released but the package for any platform.
   platforms.delete('linux-arm');
   assert.deepEqual(packed, [...platforms].sort());
-  assert.deepEqual(
-    packed.filter((platform) => !extract.includes(platform)),
-    [],
-  );
-  for (const others of [/! -name "\*-\$platform"/, /! -name "uws_\$\{platform\/-\/_\}_127\.node"/])
-    assert.match(script, others, 'the binaries of others go');
+  assert.match(script, /! -name "uws_\$\{platform\/-\/_\}_127\.node"/, 'the binaries of others go');
 });

@@ -95,7 +95,7 @@ function compileTree(folder: string): void {
 }
 
 /** Packages with binaries, which are loaded from where they lie. */
-const BINARY_PACKAGES = ['esbuild', 'fs-native-extensions', 'msgpackr-extract', 'uWebSockets.js'];
+const BINARY_PACKAGES = ['esbuild', 'fs-native-extensions', 'uWebSockets.js'];
 
 /** The function that packages of the older format call, which modules do not have. */
 const REQUIRE = `import { createRequire as from } from 'node:module'; const require = from(import.meta.url);`;
