@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing, type OpenFile, withFile } from '../persistence/disk/file-system.ts';
+import { type FileSystem, unlessMissing, withFile } from '../persistence/disk/file-system.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments } from '../persistence/journal/segment-file.ts';
 import { listSnapshots, readSnapshotHeader } from '../persistence/snapshots/snapshot-files.ts';
@@ -37,7 +37,10 @@ export async function readDiskUsage({ fs, folder }: StorageSource): Promise<Disk
   let journalBytes = 0;
   for (const firstId of segments) {
     const path = join(journal, segmentFileName(firstId));
-    journalBytes += (await unlessGone(fs, path, (file) => file.size())) ?? 0;
+    journalBytes += await unlessMissing(
+      withFile(fs, path, (file) => file.size()),
+      0,
+    );
   }
   return {
     journalBytes,
@@ -47,24 +50,11 @@ export async function readDiskUsage({ fs, folder }: StorageSource): Promise<Disk
   };
 }
 
-/** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
+/** Null when the file is not a snapshot, or was deleted by retention. What a damaged snapshot means is decided by recovery. */
 function readSnapshot(fs: FileSystem, path: string): Promise<DiskUsage['newestSnapshot']> {
-  return unlessGone(fs, path, async (file) => {
+  const reading = withFile(fs, path, async (file) => {
     const header = await readSnapshotHeader(fs, path);
     return header === null ? null : { id: header.id, at: header.at, bytes: await file.size() };
   });
-}
-
-/** Null when the file no longer exists: retention may remove files that were just listed. */
-async function unlessGone<T>(
-  fs: FileSystem,
-  path: string,
-  use: (file: OpenFile) => Promise<T>,
-): Promise<T | null> {
-  try {
-    return await withFile(fs, path, use);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  return unlessMissing(reading, null);
 }

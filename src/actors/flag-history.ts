@@ -16,7 +16,7 @@ import type { DomainEvent } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { draftOf, emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
-import { type FileSystem, isMissing, withFile } from '../persistence/disk/file-system.ts';
+import { type FileSystem, unlessMissing, withFile } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { WalkedEvent } from '../persistence/event-log/event-walk.ts';
@@ -185,12 +185,8 @@ async function partIn({
     query.signal?.throwIfAborted();
     if (concerns(section, record, query)) loadSnapshotRecord(draft, section, record);
   };
-  try {
-    return (await readSnapshot({ fs, path, onRecord, charge: query.charge })).problem === null ? draft : null;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  const reading = await unlessMissing(readSnapshot({ fs, path, onRecord, charge: query.charge }), null);
+  return reading?.problem === null ? draft : null;
 }
 
 /** Whether a record is in the part of a snapshot that the flag's shape depends on. */

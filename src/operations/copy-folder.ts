@@ -23,6 +23,7 @@ import {
   isMissing,
   readLeniently,
   UNREADABLE,
+  unlessMissing,
   withFile,
 } from '../persistence/disk/file-system.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
@@ -161,12 +162,8 @@ export async function recordOldest(fs: FileSystem, to: DataFolder, oldest: numbe
 
 /** Whether a start could use it. A snapshot that retention removes meanwhile counts as absent. */
 async function isGood(fs: FileSystem, file: SnapshotFile): Promise<boolean> {
-  try {
-    return (await loadSnapshot(fs, file, loaderOf())).problem === null;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
+  const reading = await unlessMissing(loadSnapshot(fs, file, loaderOf()), null);
+  return reading?.problem === null;
 }
 
 /** Adds up the bytes of several files. */

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
 import type { World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
+import { type FileSystem, unlessMissing } from '../persistence/disk/file-system.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
@@ -155,13 +155,9 @@ export class StateAt {
   /** Null when the file is bad for any reason, or was removed meanwhile: an older one, or none, is used instead. */
   async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
     const onProgress = (done: number, total: number): void => this.#report('load', done, total);
-    try {
-      const reading = await loadSnapshot(this.#options.fs, file, this.#loader, onProgress);
-      return reading.problem === null ? reading.header : null;
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+    const loading = loadSnapshot(this.#options.fs, file, this.#loader, onProgress);
+    const reading = await unlessMissing(loading, null);
+    return reading?.problem === null ? reading.header : null;
   }
 
   #checkChain(previous: number): void {

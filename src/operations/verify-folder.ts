@@ -14,7 +14,7 @@ import {
   type DataFolderError,
   dataFolder,
 } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
+import { type FileSystem, unlessMissing } from '../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { type SegmentStart, segmentFileName } from '../persistence/journal/segment.ts';
@@ -130,7 +130,7 @@ async function verifySnapshots(
 ): Promise<VerifiedSnapshot[]> {
   const verified: VerifiedSnapshot[] = [];
   for (const file of await listSnapshots(fs, folder)) {
-    const reading = await existing(loadSnapshot(fs, file, loaderOf()), null);
+    const reading = await unlessMissing(loadSnapshot(fs, file, loaderOf()), null);
     // Retention of a running server has removed it meanwhile.
     if (reading === null) continue;
     if (reading.problem === null) {
@@ -141,15 +141,6 @@ async function verifySnapshots(
     verified.push({ ...file, header: null, bytes: 0 });
   }
   return verified;
-}
-
-async function existing<T, U>(wanted: Promise<T>, otherwise: U): Promise<T | U> {
-  try {
-    return await wanted;
-  } catch (error) {
-    if (isMissing(error)) return otherwise;
-    throw error;
-  }
 }
 
 /** The run with the newest event. */
@@ -216,7 +207,7 @@ async function notesOn(fs: FileSystem, folder: string, journal: JournalVerificat
       `${bytes} bytes at offset ${offset} of ${file} are a write under way, or one that a crash cut off.`,
     );
   }
-  for (const name of await existing(fs.list(folder), [])) {
+  for (const name of await unlessMissing(fs.list(folder), [])) {
     if (name.endsWith(DAMAGED_SUFFIX)) notes.push(`${join(folder, name)} was set aside earlier.`);
   }
   return notes;

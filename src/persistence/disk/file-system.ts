@@ -153,10 +153,7 @@ export async function isOpenAt(fd: number, path: string): Promise<boolean> {
     new Promise<fs.Stats>((resolve, reject) => {
       fs.fstat(fd, (error, stats) => (error ? reject(error) : resolve(stats)));
     }),
-    promises.stat(path).catch((error: unknown) => {
-      if (isMissing(error)) return null;
-      throw error;
-    }),
+    unlessMissing(promises.stat(path), null),
   ]);
   return named !== null && named.ino === open.ino && named.dev === open.dev;
 }
@@ -197,15 +194,11 @@ export const createFileSystem = (mayWait: () => boolean): FileSystem => ({
     return new RealFile(path, await openDescriptor(path, FLAGS[mode], mayWait), mayWait);
   },
 
-  async exists(path) {
-    try {
-      await promises.access(path);
-      return true;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
-  },
+  exists: (path) =>
+    unlessMissing(
+      promises.access(path).then(() => true),
+      false,
+    ),
 
   async list(folder) {
     const entries = await promises.readdir(folder, { withFileTypes: true });
@@ -242,6 +235,19 @@ export const realFileSystem: FileSystem = createFileSystem(() => true);
 /** Whether a call failed because the name does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** Gives `otherwise` where the file or folder does not exist, or has been deleted meanwhile. */
+export async function unlessMissing<T, Otherwise>(
+  wanted: Promise<T>,
+  otherwise: Otherwise,
+): Promise<T | Otherwise> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (isMissing(error)) return otherwise;
+    throw error;
+  }
 }
 
 /** Opens a file for the duration of `use`, and closes it whatever happens. */

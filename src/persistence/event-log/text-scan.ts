@@ -13,7 +13,7 @@
 import { changesEvents } from '../../domain/state/upgrade.ts';
 import { unpack } from '../codec/message-pack.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
-import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
+import { type FileSystem, readLeniently, UNREADABLE, unlessMissing } from '../disk/file-system.ts';
 import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
@@ -123,13 +123,9 @@ class TextScan {
     const verdicts = this.#judgeByCodes(view);
     if (!verdicts.includes(OPEN)) return verdicts;
     const source = { fs: this.#fs, folder: this.#request.folder };
-    try {
-      return await withSegment(source, view.firstId, (segment) => this.#judge(segment, { view, verdicts }));
-    } catch (error) {
-      // Retention has deleted the segment since the search was asked for: its events are no longer kept.
-      if (isMissing(error)) return new Uint8Array(view.count);
-      throw error;
-    }
+    const judging = withSegment(source, view.firstId, (segment) => this.#judge(segment, { view, verdicts }));
+    // Where retention has deleted the segment since the search was asked for, its events are no longer kept.
+    return unlessMissing(judging, new Uint8Array(view.count));
   }
 
   async #judge(segment: OpenSegment, rows: Pick<Searched, 'view' | 'verdicts'>): Promise<Uint8Array | null> {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import {
   type FileSystem,
-  isMissing,
   isUnreadable,
   type OpenFile,
   readLeniently,
   UNREADABLE,
+  unlessMissing,
   withFile,
 } from '../disk/file-system.ts';
 import {
@@ -37,10 +37,7 @@ export interface OpenSegment {
 
 /** First event ids of the segments, in order; empty when there is no journal. */
 export async function listSegments({ fs, folder }: JournalSource): Promise<readonly number[]> {
-  const names = await fs.list(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = await unlessMissing(fs.list(folder), []);
   const ids = names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
   assert(
     ids.every((id, at) => at === 0 || id > ids[at - 1]!),

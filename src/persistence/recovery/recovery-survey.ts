@@ -8,7 +8,7 @@ import {
   DataFolderError,
   TEMPORARY_SUFFIX,
 } from '../disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import { type FileSystem, unlessMissing } from '../disk/file-system.ts';
 import {
   type DurableMark,
   MARK_FILE_NAME,
@@ -216,7 +216,8 @@ async function sortNames(
     [folder.journal, SEGMENT_SUFFIX],
     [folder.snapshots, SNAPSHOT_SUFFIX],
   ] as const) {
-    for (const name of await namesIn(fs, path)) {
+    // A start makes the folders that are missing; a command that only reads does not.
+    for (const name of await unlessMissing(fs.list(path), [])) {
       const file = join(path, name);
       if (name.endsWith(TEMPORARY_SUFFIX)) leftovers.push(file);
       else if (name.endsWith(suffix)) refuseForeignName(name, suffix, file);
@@ -237,13 +238,5 @@ function refuseForeignName(name: string, suffix: string, file: string): void {
   throw new DataFolderError(problem, {
     file,
     advice: `Rename it back, or move it away. ${ADVICE_DAMAGED}`,
-  });
-}
-
-/** A start makes the folders that are missing; a command that only reads does not. */
-async function namesIn(fs: FileSystem, folder: string): Promise<readonly string[]> {
-  return fs.list(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
   });
 }

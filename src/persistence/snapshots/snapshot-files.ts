@@ -1,6 +1,6 @@
 /** The snapshots of a folder, by their names. */
 import { join } from 'node:path';
-import { type FileSystem, isMissing, readLeniently, withFile } from '../disk/file-system.ts';
+import { type FileSystem, readLeniently, unlessMissing, withFile } from '../disk/file-system.ts';
 import { idInFileName, paddedId } from '../journal/segment.ts';
 import {
   decodeSnapshotHeader,
@@ -22,10 +22,7 @@ export interface SnapshotFile {
 /** Oldest first; empty when there is no such folder. Leaves out names that are not those of snapshots. */
 export async function listSnapshots(fs: FileSystem, folder: string): Promise<readonly SnapshotFile[]> {
   const files: SnapshotFile[] = [];
-  const names = await fs.list(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = await unlessMissing(fs.list(folder), []);
   for (const name of names) {
     const id = idInFileName(name, SNAPSHOT_SUFFIX);
     if (id !== null) files.push({ id, path: join(folder, name) });
