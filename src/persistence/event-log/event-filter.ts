@@ -155,10 +155,14 @@ export class IdPage {
     this.toSkip = skip;
   }
 
+  get isFull(): boolean {
+    return this.ids.length === this.limit;
+  }
+
   /** Takes these rows of a segment. Newer ones come before older ones, but for the order within the rows. */
   take(firstId: number, rows: Uint32Array): void {
     this.total += rows.length;
-    for (let at = rows.length - 1; at >= 0 && this.ids.length < this.limit; at -= 1) {
+    for (let at = rows.length - 1; at >= 0 && !this.isFull; at -= 1) {
       const id = firstId + rows[at]!;
       if (id > this.newestId) continue;
       if (this.toSkip > 0) this.toSkip -= 1;

@@ -18,8 +18,9 @@ import type { RawFrame } from '../journal/frame-format.ts';
 import { readFrames } from '../journal/frame-reader.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { OpenSegment } from '../journal/segment-file.ts';
+import { ColumnSearch, filterKey, type SearchScope } from './column-search.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
-import { type CodeFilter, compileFilter, type EventQuery, IdPage, matchingRows } from './event-filter.ts';
+import { compileFilter, type EventQuery, IdPage } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import {
   type EventPage,
@@ -49,18 +50,8 @@ export interface EventLogOptions {
   readonly texts?: EventTexts;
 }
 
-interface SearchScope {
-  readonly filter: CodeFilter;
-  readonly views: readonly SegmentView[];
-  readonly page: IdPage;
-  readonly reader: Reader;
-}
-
 /** On whose behalf something is read. */
 type Reader = Pick<Walk, 'signal' | 'charge'>;
-
-/** Rows looked at between two turns of the event loop, or one segment that has more. */
-export const ROWS_PER_SLICE = 250_000;
 
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
@@ -73,6 +64,7 @@ export class EventLog {
   readonly #unread = new Set<number>();
   /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
   readonly #damaged = new Map<number, JournalDamage>();
+  readonly #columnSearch = new ColumnSearch(() => this.#yield());
   /** Whether the log has the segment that begins with this event. */
   readonly #isKept = (firstId: number): boolean => this.#index.viewOf(firstId) !== null;
 
@@ -176,7 +168,9 @@ export class EventLog {
     // One more than is listed, which the next page starts with.
     const page = new IdPage(pageFrom, query.limit + 1, query.skip);
     const scope: SearchScope = { filter, views, page, reader };
-    const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
+    const found = query.query
+      ? await this.#searchText(query.query, scope)
+      : await this.#columnSearch.run(filterKey(query, oldestId), scope);
     return { ...(await this.#page(found, query.limit, reader)), leftOut };
   }
 
@@ -216,21 +210,6 @@ export class EventLog {
       `the events ${missing}, whose segment file is missing, have left the log`,
     );
     return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
-  }
-
-  /** Gives others their turn between segments. */
-  async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
-    let rows = 0;
-    for (const view of views.toReversed()) {
-      if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
-        await this.#yield();
-        reader.signal?.throwIfAborted();
-        rows = 0;
-      }
-      for (const matching of matchingRows(filter, view)) page.take(view.firstId, matching);
-      rows += view.count;
-    }
-    return page;
   }
 
   #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {
