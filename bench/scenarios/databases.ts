@@ -41,7 +41,7 @@ async function besideEngine(bench: BenchRun, engine: Engine): Promise<Measuremen
     const database = await engine.start(bench.folder, flags);
     try {
       const measurements: Measurement[] = [];
-      for (const at of connections.filter((count) => count > 1))
+      for (const at of connections.filter((count) => count > 1 && count <= engine.connectionsMax))
         measurements.push(await measured(bench, server.target, { ...database, name: engine.name }, at));
       return measurements;
     } finally {

@@ -15,6 +15,8 @@ export interface DatabaseLoad {
 
 export interface Engine {
   readonly name: string;
+  /** By its default settings. */
+  readonly connectionsMax: number;
   /** Null where it is not installed. */
   version(): string | null;
   /** `keys`: how many values it holds, of which each request changes one. */

@@ -84,6 +84,7 @@ async function commandMaker(folder: string): Promise<(...command: string[]) => [
 
 export const postgres: Engine = {
   name: 'PostgreSQL',
+  connectionsMax: 97,
   version: () => versionOf(join(newestPrograms() ?? '', 'pgbench')),
   start: startRowUpdates,
 };

@@ -21,6 +21,7 @@ const REQUESTS_PER_CONNECTION = 100;
 
 export const redis: Engine = {
   name: 'Redis',
+  connectionsMax: 10_000,
   version: () => (versionOf(LOAD) === null ? null : versionOf(SERVER)),
   start: startRedis,
 };

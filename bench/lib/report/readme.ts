@@ -34,7 +34,7 @@ export function withFigures(page: string, results: Results): string {
     `Measured on ${at.slice(0, 10)} on ${machine}, by ${loadGenerator} on the same machine, with a load of ${loadAverage.toFixed(1)} before.`,
     ...engines.map(
       ({ what, at: connections, values }) =>
-        `For ${connections} connections of their own load generators, ${what}: ${rate(values['theirs'])} changes a second, beside ${rate(values['perSecond'])} switches.`,
+        `${what}, ${connections} connections: ${rate(values['theirs'])} a second, where Flagstaff makes ${rate(values['perSecond'])} switches.`,
     ),
     '',
   ];
