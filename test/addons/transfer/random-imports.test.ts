@@ -33,6 +33,7 @@ function anyImport(random: ValueRandom, world: World): Command {
 test('an import counts its memory, is repeated without an event, and replays to the same state', () =>
   checkOwnCommands({
     numRuns: 20,
+    timesMin: 51,
     choices: (random, world) => ({ import: anyImport(random, world) }),
     after: (state, command) => assert.deepEqual(state.run(command), []),
   }));
