@@ -159,6 +159,7 @@ import {
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { OFFERED_BYTES_MAX, OFFERED_EACH_ROUND_BYTES, scratch } from '../../src/http/transport/uws-body.ts';
+import { COUNTED_FILTERS_MAX } from '../../src/persistence/event-log/column-search.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
 
@@ -379,6 +380,11 @@ export const SECTIONS: readonly LimitSection[] = [
         'changes kept for caches and streams that lag',
         `${number(RING_CHANGES_MAX)} and ${bytes(RING_BYTES_MAX)}`,
         'they read the state again',
+      ),
+      row(
+        'filters of event searches whose counts are kept',
+        number(COUNTED_FILTERS_MAX),
+        'the one asked for longest ago is counted again',
       ),
       row(
         'counts reported by servers, and by pages',

@@ -33,8 +33,8 @@ export function withFigures(page: string, results: Results): string {
     '',
     `Measured on ${at.slice(0, 10)} on ${machine}, by ${loadGenerator} on the same machine, with a load of ${loadAverage.toFixed(1)} before.`,
     ...engines.map(
-      ({ what, at: connections, values }) =>
-        `${what}, ${connections} connections: ${rate(values['theirs'])} a second, where Flagstaff makes ${rate(values['perSecond'])} switches.`,
+      ({ what, at: connections, values, scenario }) =>
+        `On ${scenario.circumstances.at.slice(0, 10)}, with ${connections} connections, ${what}: ${rate(values['theirs'])} a second, where Flagstaff makes ${rate(values['perSecond'])} switches.`,
     ),
     '',
   ];

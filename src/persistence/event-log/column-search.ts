@@ -28,8 +28,8 @@ export const ROWS_PER_SLICE = 250_000;
 
 const NOT_COUNTED: Count = { segments: '', upToId: 0, total: 0 };
 
-/** Counts that are kept, at a few hundred bytes each. */
-const COUNTS_MAX = 100;
+/** Filters whose counts are kept, at a few hundred bytes each. */
+export const COUNTED_FILTERS_MAX = 100;
 /** Filters with longer keys, as of callers from whom many projects are hidden, are counted each time. */
 const KEY_LENGTH_MAX = 1_024;
 
@@ -82,7 +82,7 @@ export class ColumnSearch {
     this.#counts.delete(key);
     this.#counts.set(key, count);
     const [oldest] = this.#counts.keys();
-    if (this.#counts.size > COUNTS_MAX && oldest !== undefined) this.#counts.delete(oldest);
+    if (this.#counts.size > COUNTED_FILTERS_MAX && oldest !== undefined) this.#counts.delete(oldest);
   }
 }
 
