@@ -247,7 +247,7 @@ async function startEdges(count: number, given: Partial<EdgeOptions> = {}): Prom
     spawn(
       process.execPath,
       [
-        ...['--max-semi-space-size=64', ...program, 'edge', ...options],
+        ...['--max-semi-space-size=16', ...program, 'edge', ...options],
         ...['--instance-id', String(at), '--log-level', 'error'],
       ],
       { cwd: ROOT_FOLDER, env: { PATH: process.env['PATH'] }, stdio: 'inherit' },

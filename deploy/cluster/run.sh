@@ -33,7 +33,7 @@ node_server() {
   export REPLICATION_NODE="flags-$1" DATA_DIR="$root/flags-$1" HTTP_HOST=127.0.0.1 HTTP_PORT=$((4300 + $1))
   export REPLICATION_ADDRESS="http://127.0.0.1:$HTTP_PORT"
   while true; do
-    node --max-semi-space-size=64 --import tsx src/main.ts >> "$root/flags-$1.log" 2>&1 && return
+    node --max-semi-space-size=16 --import tsx src/main.ts >> "$root/flags-$1.log" 2>&1 && return
     sleep 1
   done
 }

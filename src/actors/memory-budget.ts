@@ -6,8 +6,8 @@
 
 import assert from 'node:assert/strict';
 
-/** Bytes that V8 sets aside for young objects under `npm start`: three spaces of 64 MiB, which hold nothing for long. */
-export const YOUNG_BYTES = 3 * 64 * 2 ** 20;
+/** Bytes that V8 sets aside for young objects under `npm start`: three spaces of 16 MiB, which hold nothing for long. */
+export const YOUNG_BYTES = 3 * 16 * 2 ** 20;
 
 /** Heap beside the state and the cache: responses for retries, reports, changes for streams, and others. */
 export const OTHERS_BYTES = 224 * 2 ** 20;

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
+#!/usr/bin/env -S node --max-semi-space-size=16
 import { processTerminal } from '../host/terminal.ts';
 /** The program `flagstaff`. Its first line lets the young generation of the heap grow as `npm start` does. */
 import { runCommands } from './main.ts';

@@ -37,8 +37,7 @@ function sumOfMemory(): string {
   const line = (what: string, take: (one: (typeof shares)[number]) => number): string =>
     `| ${what} | ${shares.map((one) => mib(take(one))).join(' | ')} |`;
   return `## Sum of the memory
-The parts of V8's heap add up to what it may use, with any settings. By default, with \`--max-semi-space-size=64\` as in \`npm start\` (without
-it, 144 MiB less in all, and 72 MiB less for the state):
+The parts of V8's heap add up to what it may use, with any settings. With \`--max-semi-space-size=16\`, as in \`npm start\`:
 
 | part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
 |---|---|---|

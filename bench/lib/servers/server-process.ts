@@ -50,7 +50,7 @@ export async function startServerProcess(
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=64', ...LOADER, ...probe, runnable('src/main.ts')],
+    ['--max-semi-space-size=16', ...LOADER, ...probe, runnable('src/main.ts')],
     {
       cwd: root,
       env: {

@@ -106,7 +106,7 @@ export class Cluster {
       REPLICATION_ADDRESS: `http://${this.#nodeLinks[at].address}`,
       PORT: String(this.#ports[at]),
       // The first as `npm start` does.
-      NODE_OPTIONS: `--max-semi-space-size=64 ${LOAD_PROBE}`,
+      NODE_OPTIONS: `--max-semi-space-size=16 ${LOAD_PROBE}`,
       PROBE_FILE: this.#probeFile(at),
       ...this.#env,
     };

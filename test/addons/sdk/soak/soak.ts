@@ -131,7 +131,7 @@ class SoakRun {
   async #start(): Promise<ServerProcess> {
     this.server = await spawnServer(this.folder, {
       // The second as `npm start` does.
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64 ${LOAD_PROBE}`,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=16 ${LOAD_PROBE}`,
       PROBE_FILE: this.#probeFile,
       INIT_CLIENT_API_TOKENS: `${CLIENT_TOKEN},${HOSTILE_CLIENT_TOKEN}`,
       INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN,
