@@ -116,6 +116,7 @@ class HttpMeasuring {
     const values = {
       perSecond: ours.perSecond,
       p50: ours.p50,
+      p99: ours.p99,
       theirs: theirs.perSecond,
       theirP50: theirs.p50,
       share,

@@ -8,7 +8,7 @@ import { databasesScenario } from './databases.ts';
 import { eventFilter, eventText } from './event-search.ts';
 import { flagList } from './flag-list.ts';
 import { flagRead } from './flag-read.ts';
-import { flagReadRandom } from './flag-read-random.ts';
+import { flagReadRandom, flagReadShuffled } from './flag-read-random.ts';
 import { growthEvents } from './growth-events.ts';
 import { growthFlags } from './growth-flags.ts';
 import { growthProjects } from './growth-projects.ts';
@@ -28,6 +28,7 @@ const databases = databasesScenario();
 
 export const SCENARIOS: readonly Scenario[] = [
   flagRead,
+  flagReadShuffled,
   flagReadRandom,
   overview,
   flagList,
@@ -60,6 +61,7 @@ export const SCENARIOS: readonly Scenario[] = [
  */
 export const STANDARD_SCENARIOS: readonly Scenario[] = [
   flagRead,
+  flagReadShuffled,
   flagReadRandom,
   toggle,
   create,

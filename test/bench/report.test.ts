@@ -42,17 +42,19 @@ function resultsOf(...measurements: readonly Measurement[]): Results {
 }
 
 describe('goals', () => {
-  const goal = GOALS.find(({ scenario }) => scenario === 'toggle')!;
+  const goal = GOALS.find(({ what }) => what.startsWith('any write at 100,000 flags'))!;
+  const writes = (values: Record<string, number>): Results =>
+    resultsOf({ table: 'flags', what: 'one project', at: 100_000, values });
 
   test('a goal over two figures is as good as the worse of them', () => {
-    const verdict = verdictOf(goal, resultsOf(http('toggle', 64, 0.9), http('toggle', 256, 0.6)));
+    const verdict = verdictOf(goal, writes({ toggleRatio: 0.95, createRatio: 0.6, patchRatio: 1 }));
     assert.equal(verdict.value, 0.6);
     assert.equal(verdict.mark, '✗');
-    assert.equal(verdictOf(goal, resultsOf(http('toggle', 64, 0.9), http('toggle', 256, 0.7))).mark, '✓');
+    assert.equal(verdictOf(goal, writes({ toggleRatio: 0.95, createRatio: 0.9, patchRatio: 1 })).mark, '✓');
   });
 
   test('a goal of which one figure is missing has no verdict', () => {
-    const verdict = verdictOf(goal, resultsOf(http('toggle', 64, 0.9)));
+    const verdict = verdictOf(goal, writes({ toggleRatio: 0.95, createRatio: 0.9 }));
     assert.equal(verdict.value, undefined);
     assert.equal(verdict.text, 'not measured');
   });

@@ -42,6 +42,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('share', 'share', 'percent'),
       column('p50', 'p50', 'ms'),
       column('theirP50', 'limit p50', 'ms'),
+      column('p99', 'p99', 'ms'),
     ],
   },
   {
