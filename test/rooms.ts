@@ -274,6 +274,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'process',
     ],
   },
+  'addons/integrations/providers': {
+    purpose: 'from an event to the requests that tell a receiver of it, one file a provider',
+    imports: ['domain/json', 'domain/state', 'persistence/event-log'],
+  },
+  'addons/integrations': {
+    purpose: 'events told to others: integrations, and the courier that delivers',
+    imports: [],
+  },
   'addons/pages': {
     purpose: 'the pages for people, and their files: the console, the description, what links lead to',
     imports: ['host', 'http/serving', 'http/transport'],
