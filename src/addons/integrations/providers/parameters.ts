@@ -2,6 +2,7 @@
 import type { Issue } from '../../../domain/json/issues.ts';
 import { pointerToken } from '../../../domain/json/json-pointer.ts';
 import type { Parameters, Provider, ProviderParameter } from './provider.ts';
+import { templateIssue } from './template.ts';
 
 /** Bytes of one value: as many as the longest template has. */
 export const PARAMETER_BYTES_MAX = 16 * 1024;
@@ -36,6 +37,17 @@ export const CUSTOM_HEADERS: ProviderParameter = {
     return null;
   },
 };
+
+export const bodyTemplate = (placeholder: string, description: string): ProviderParameter => ({
+  name: 'bodyTemplate',
+  displayName: 'Body template',
+  placeholder,
+  description,
+  type: 'textfield',
+  required: false,
+  sensitive: false,
+  issueOf: templateIssue,
+});
 
 export const headerValueIssue = (what: string) => (value: string) =>
   HEADER_VALUE.test(value) ? null : `The ${what} must be printable ASCII without line breaks.`;

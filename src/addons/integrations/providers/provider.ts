@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly publicUrl: string | null;
   /** The time of the attempt. */
   readonly at: Date;
+  /** The percentage of users for whom the event's flag is on in its environment at this time; null where no one number says it. */
+  readonly share?: number | null;
 }
 
 export interface OutgoingRequest {

@@ -1,8 +1,14 @@
 /** Any receiver: the event as JSON, or a body by a template. */
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
-import { CUSTOM_HEADERS, customHeaders, headerValueIssue } from './parameters.ts';
+import { MARKDOWN } from './dialect.ts';
+import { messageOf } from './message.ts';
+import { bodyTemplate, CUSTOM_HEADERS, customHeaders, headerValueIssue } from './parameters.ts';
 import type { Provider } from './provider.ts';
+import { sentEvent } from './sent-event.ts';
 import { signingSecretsIssue } from './signature.ts';
+import { rendered } from './template.ts';
+
+const JSON_TYPE = 'application/json';
 
 export const WEBHOOK: Provider = {
   name: 'webhook',
@@ -23,7 +29,7 @@ export const WEBHOOK: Provider = {
     {
       name: 'contentType',
       displayName: 'Content-Type',
-      placeholder: 'application/json',
+      placeholder: JSON_TYPE,
       description: 'The Content-Type of the body; application/json if left empty.',
       type: 'text',
       required: false,
@@ -41,6 +47,10 @@ export const WEBHOOK: Provider = {
       issueOf: headerValueIssue('Authorization header'),
     },
     CUSTOM_HEADERS,
+    bodyTemplate(
+      '{\n  "event": "{{event.type}}",\n  "flag": "{{event.featureName}}",\n  "message": "{{eventMarkdown}}",\n  "json": {{{eventJson}}}\n}',
+      'A Mustache template of the body: {{event.type}} and other fields of the event, {{{eventJson}}}, {{eventMarkdown}}. The event as JSON is sent if left empty.',
+    ),
     {
       name: 'signingSecrets',
       displayName: 'Signing secrets',
@@ -53,13 +63,18 @@ export const WEBHOOK: Provider = {
     },
   ],
   events: EVENT_TYPES,
-  requests(event, parameters) {
-    const { url = '', contentType, authorization } = parameters;
+  requests(event, parameters, surroundings) {
+    const { url = '', authorization, bodyTemplate: template } = parameters;
+    const contentType = parameters['contentType'] || JSON_TYPE;
+    const sent = sentEvent(event);
+    const view = { event: sent.event, eventMarkdown: messageOf(event, surroundings, MARKDOWN).text };
+    const body = template ? rendered(template, view, /json/i.test(contentType)) : sent.json;
+    if (typeof body !== 'string') return body;
     const headers = {
-      'content-type': contentType || 'application/json',
+      'content-type': contentType,
       ...(authorization ? { authorization } : {}),
       ...customHeaders(parameters),
     };
-    return [{ method: 'POST', url, headers, body: JSON.stringify(event) }];
+    return [{ method: 'POST', url, headers, body }];
   },
 };

@@ -114,3 +114,33 @@ test('parameters are checked when they are given', () => {
     'The parameter authorization must have at most 16 KiB.',
   ]);
 });
+
+test('a template makes the body, and one that fails for an event fails for good', () => {
+  const bodyTemplate = '{"text": "{{eventMarkdown}}", "flag": "{{event.featureName}}"}';
+  assert.equal(
+    sent({ bodyTemplate }).body,
+    '{"text": "Ada turned **[new-checkout](https://flags.example/#/projects/shop/flags/new-checkout)** on in production", "flag": "new-checkout"}',
+  );
+  assert.deepEqual(
+    outgoingRequests(
+      WEBHOOK,
+      event({ tags: Array.from({ length: 100 }, () => ({ type: 'a', value: 'b' })) }),
+      {
+        url: URL,
+        bodyTemplate:
+          '{{#event.tags}}{{#event.tags}}{{#event.tags}}{{/event.tags}}{{/event.tags}}{{/event.tags}}',
+      },
+      SURROUNDINGS,
+    ),
+    { reason: 'The body template takes more than 100000 steps for this event.', isFinal: true },
+  );
+  assert.deepEqual(issues({ bodyTemplate: '{{#a}}' }), [
+    'The body template cannot be parsed: Unclosed section "a" at 6.',
+  ]);
+});
+
+test('an event that is larger than a body may be is sent without its data', () => {
+  const large = event({ data: { text: 'x'.repeat(256 * 1024) } });
+  assert.deepEqual(JSON.parse(sent({}, large).body), { ...event(), truncated: true });
+  assert.equal(sent({ bodyTemplate: '{{{event.data}}}{{event.truncated}}' }, large).body, 'true');
+});
