@@ -228,7 +228,8 @@ export class Engine {
 
   /**
    * Applies a change that another node decided, and appends it as the same bytes: the same ids, the same chain, the
-   * same state. Throws, having changed nothing, on a payload that cannot be read, and on any but the next change.
+   * same state. The caller commits the journal. Throws, having changed nothing, on a payload that cannot be read, and on any but the
+   * next change.
    */
   follow(body: FrameBody): void {
     if (isNewer(body))
@@ -245,7 +246,6 @@ export class Engine {
     this.#recorder.apply(change, new Date(change.at).toISOString(), { isOwn: false, rules });
     this.#recorder.append(change, response as RememberedResponse | undefined, body);
     this.#uncommitted?.follow({ world: this.#recorder.world, at: change.at });
-    this.journal.commit();
   }
 
   /** The time for an event recorded now: never earlier than that of the previous event, even if the clock jumps back. */

@@ -76,6 +76,7 @@ describe('an engine that follows', () => {
     });
     const follower = await openTestEngine({ follows: true });
     for (const body of decided) follower.store.engine.follow(body);
+    follower.store.engine.journal.commit();
     await settle();
     assert.deepEqual(placeOf(follower), placeOf(leader));
     const { engine } = follower.store;
@@ -85,6 +86,7 @@ describe('an engine that follows', () => {
     const before = engine.durableId;
     await leader.execute(createFlag('f'));
     engine.follow(decided.at(-1)!);
+    engine.journal.commit();
     await settle();
     assert.deepEqual([engine.lastId, engine.durableId, told], [before + 1, before, []]);
     follower.gate.open();

@@ -39,6 +39,8 @@ export class Follower {
   readonly #role: Role;
   readonly #events: FollowerEvents;
   readonly #reader: RecordReader;
+  /** Records behind the last one, as the node that appended them sent them. */
+  readonly #sent = new Map<number, Buffer>();
   /** Ends the wait for more records. */
   #wake: () => void = () => undefined;
   #following: Promise<void> | null = null;
@@ -118,6 +120,7 @@ export class Follower {
   /** Follows after records that this node wrote itself, and of which it knew then that they were the newest. */
   resume(place: ReaderPlace, currentAtMs: number): void {
     this.#reader.resume(place);
+    this.#sent.clear();
     this.#currentAtMs = currentAtMs;
     this.#awaited = null;
     this.#knownEnd = Math.max(this.#knownEnd, place.position);
@@ -128,6 +131,13 @@ export class Follower {
     this.#isClosed = true;
     this.#wake();
     await this.#following;
+  }
+
+  /** Takes a record that another node has appended: it need not be read from the log. */
+  onAppended({ position, bytes }: LogRecord): void {
+    const ahead = position - this.position;
+    if (ahead > 0 && ahead <= READ_AHEAD) this.#sent.set(position, bytes);
+    this.onAppendedAt(position);
   }
 
   /** The log has a record at this position, by the word of the node that appended it. */
@@ -173,12 +183,16 @@ export class Follower {
     const { log } = this.#options;
     const first = this.#reader.position + 1;
     const count = Math.min(READ_AHEAD, this.#knownEnd - first + 1);
-    const reads = Array.from({ length: count }, (_, at) => log.read(first + at));
+    const reads = Array.from(
+      { length: count },
+      async (_, at) => this.#sent.get(first + at) ?? log.read(first + at),
+    );
     // A read behind the first that fails is made again.
     for (const read of reads) read.catch(() => undefined);
     for (const [at, read] of reads.entries()) {
       const position = first + at;
       const bytes = await read;
+      this.#sent.delete(position);
       if (bytes === null) return this.#waitFor(position);
       if (!goesOn()) return;
       await this.#take({ position, bytes });
@@ -246,6 +260,7 @@ export class Follower {
       await clock.yieldToEventLoop();
       sliceEndMs = this.#now() + SLICE_MS;
     }
+    engine.journal.commit();
   }
 
   /** Says where this node falls behind. */

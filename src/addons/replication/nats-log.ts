@@ -25,6 +25,7 @@ import {
   type AppendOutcome,
   type LogExtent,
   LogGoneError,
+  type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
   UnsafeLogError,
@@ -166,6 +167,14 @@ const recordSubject = (name: string): string => `flagstaff.${name}.log`;
 const appendedSubject = (name: string): string => `flagstaff.${name}.appended`;
 const announcementSubject = (name: string): string => `flagstaff.${name}.nodes`;
 
+const POSITION_BYTES = 8;
+
+function positionBytes(position: number): Buffer {
+  const bytes = Buffer.alloc(POSITION_BYTES);
+  bytes.writeBigUInt64LE(BigInt(position));
+  return bytes;
+}
+
 interface FoundStream {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
@@ -207,7 +216,7 @@ class NatsLog implements ReplicatedLog {
         retries: 1,
         timeout: REQUEST_TIMEOUT_MS,
       });
-      this.#publish(appendedSubject(this.#name), String(expectedLast + 1));
+      this.#publish(appendedSubject(this.#name), Buffer.concat([positionBytes(expectedLast + 1), record]));
       return { kind: 'accepted' };
     } catch (cause) {
       return isWrongSequence(cause) ? { kind: 'conflict' } : { kind: 'unknown', cause };
@@ -225,8 +234,10 @@ class NatsLog implements ReplicatedLog {
     await this.#manager.streams.purge(this.#stream, { seq: before });
   }
 
-  onAppended(listener: (position: number) => void): () => void {
-    return this.#subscribe(appendedSubject(this.#name), (data) => listener(Number(data.toString())));
+  onAppended(listener: (record: LogRecord) => void): () => void {
+    return this.#subscribe(appendedSubject(this.#name), (data) =>
+      listener({ position: Number(data.readBigUInt64LE()), bytes: data.subarray(POSITION_BYTES) }),
+    );
   }
 
   announce(message: Uint8Array): void {
@@ -238,7 +249,7 @@ class NatsLog implements ReplicatedLog {
   }
 
   /** While the connection is lost it has no use: a later message says more. */
-  #publish(subject: string, message: Uint8Array | string): void {
+  #publish(subject: string, message: Uint8Array): void {
     if (!this.#connection.isClosed()) this.#connection.publish(subject, message);
   }
 

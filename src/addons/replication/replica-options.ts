@@ -25,6 +25,7 @@ export interface ReplicatedEngine {
     readonly uncommittedMs: number;
     /** Whether there is room for changes. */
     readonly writable: boolean;
+    commit(): void;
     flush(): Promise<void>;
   };
   follow(body: FrameBody): void;

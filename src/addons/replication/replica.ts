@@ -139,7 +139,7 @@ export class Replica {
     const { log } = this.#options;
     this.#stopListening = [
       log.onAnnouncement((message) => this.#onAnnouncement(message)),
-      log.onAppended((position) => this.#follower.onAppendedAt(position)),
+      log.onAppended((record) => this.#follower.onAppended(record)),
     ];
     this.#role.apply('ALIGNED');
     this.#holdOff.waitForLeader();

@@ -12,8 +12,8 @@
  * - `read` asks the same part, and may find nothing where a record is: `extent` says whether that can be.
  * - What is purged is gone for every node, and positions stay what they are.
  * - A lost log causes a `LogGoneError`, and one recreated since it was opened a `FencedError`.
- * - Positions of new records and announcements are sent to the nodes that listen, and may be lost, delayed or doubled.
- *   Nothing that must be true depends on them.
+ * - New records and announcements are sent to the nodes that listen, and may be lost, delayed or doubled. A record is sent
+ *   with the position that it has in the log, once it has it.
  */
 import { EXIT } from '../../process/exit-codes.ts';
 import { ExitError } from '../../process/exit-error.ts';
@@ -47,8 +47,8 @@ export interface ReplicatedLog {
   read(position: number): Promise<Buffer | null>;
   /** Forgets all records before a position. Rejects when it is not known whether the log has. */
   purge(before: number): Promise<void>;
-  /** Calls `listener` with the position of each record that a node has appended. Returns what ends that. */
-  onAppended(listener: (position: number) => void): () => void;
+  /** Calls `listener` with each record that a node has appended. Returns what ends that. */
+  onAppended(listener: (record: LogRecord) => void): () => void;
   /** Tells all listeners, of which there may be none. */
   announce(message: Uint8Array): void;
   /** Calls `listener` with each announcement, this node's own included. Returns what ends that. */

@@ -9,6 +9,7 @@ import {
   type AppendOutcome,
   type LogExtent,
   LogGoneError,
+  type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
 } from '../../../src/addons/replication/replicated-log.ts';
@@ -113,7 +114,7 @@ export class MemoryLog {
     }
     this.records.push(record);
     this.onAppend?.(record);
-    for (const link of this.#links) link.onAppendedAt(this.last);
+    for (const link of this.#links) link.onAppendedAt(this.last, record);
     return { kind: 'accepted' };
   }
 
@@ -146,7 +147,7 @@ export class MemoryLink implements ReplicatedLog {
   readonly #made: number;
   readonly #fate: Fate;
   readonly #listeners = new Set<(message: Buffer) => void>();
-  readonly #onAppended = new Set<(position: number) => void>();
+  readonly #onAppended = new Set<(record: LogRecord) => void>();
   /** While it is cut, nothing passes in either direction. */
   isCut = false;
   /**
@@ -204,7 +205,7 @@ export class MemoryLink implements ReplicatedLog {
     return this.#ask(() => this.#log.purgeBefore(before));
   }
 
-  onAppended(listener: (position: number) => void): () => void {
+  onAppended(listener: (record: LogRecord) => void): () => void {
     this.#onAppended.add(listener);
     return () => this.#onAppended.delete(listener);
   }
@@ -224,12 +225,23 @@ export class MemoryLink implements ReplicatedLog {
     this.#log.disconnect(this);
   }
 
-  onAppendedAt(position: number): void {
+  onAppendedAt(position: number, record: Buffer): void {
     this.#carry('appended', () =>
       this.admit(() => {
-        for (const listener of this.#onAppended) listener(position);
+        // A node that cannot read it learns so when it asks for it.
+        if (!this.#reads(record)) return;
+        for (const listener of this.#onAppended) listener({ position, bytes: Buffer.from(record) });
       }),
     );
+  }
+
+  #reads(record: Buffer): boolean {
+    try {
+      this.refuse(record);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   deliver(message: Buffer): void {

@@ -89,7 +89,7 @@ describe('what nodes read of the log and of reports', { skip }, () => {
     try {
       const told = new Promise((resolve) => log.onAppended(resolve));
       await log.append(0, Buffer.from('a'));
-      assert.equal(await told, 1);
+      assert.deepEqual(await told, { position: 1, bytes: Buffer.from('a') });
       assert.equal(String(await log.read(1)), 'a');
       assert.equal(await usage.read(1), null);
       for (const batch of ['b', 'c']) await usage.publish(Buffer.from(batch), batch);

@@ -74,6 +74,34 @@ describe('a cluster', () => {
   });
 });
 
+describe('a follower', () => {
+  it('takes each record as its leader sends it, with one write to its disk, and reads only what it missed', async () => {
+    let isLost = false;
+    const cluster = await clusterOf(2, { fate: (kind) => (kind === 'appended' && isLost ? 'lost' : 0) });
+    const leader = await cluster.leader();
+    const [follower] = followersOf(cluster);
+    let reads = 0;
+    const read = follower!.link!.read.bind(follower!.link);
+    follower!.link!.read = (position) => {
+      reads += 1;
+      return read(position);
+    };
+    const { journal } = follower!.store!.engine;
+    const costs = async (): Promise<readonly number[]> => {
+      const before = { ...journal.stats(), position: cluster.log.last, reads };
+      for (let at = 0; at < 8; at += 1) leader.submit(createFlag(`flag-${before.frames + at}`));
+      await cluster.until('they are created', () => cluster.log.last > before.position);
+      await cluster.caughtUp();
+      await cluster.pass(1_000);
+      const { batches, frames } = journal.stats();
+      return [frames - before.frames, batches - before.batches, reads - before.reads];
+    };
+    assert.deepEqual(await costs(), [8, 1, 0]);
+    isLost = true;
+    assert.deepEqual(await costs(), [8, 1, 1]);
+  });
+});
+
 describe('a change that is larger than a record', () => {
   const large = createFlag('large', 'default');
   const many = Array.from({ length: 200 }, (_, at) => ({

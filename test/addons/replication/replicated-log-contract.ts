@@ -52,7 +52,8 @@ export function describeReplicatedLog(name: string, factory: LogFactory, skip: s
       const told = [one, other].map(
         (log) =>
           new Promise<void>((resolve) => {
-            const stop = log.onAppended((position) => {
+            const stop = log.onAppended(({ position, bytes }) => {
+              assert.equal(String(bytes), `r${position}`);
               if (position < last) return;
               stop();
               resolve();
