@@ -164,7 +164,7 @@ function createHandler(parts: Parts, options: NodeOptions): Api {
       memoryUsage: process.memoryUsage,
     }),
     authenticator: new Authenticator({
-      world: engine.world,
+      state: engine,
       open: areOpen,
       now: Date.now,
       onUse: (digest) => usage.tokenUsed(digest),

@@ -8,7 +8,7 @@ import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { currentWorld, emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
+import { emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';
@@ -22,8 +22,7 @@ const CONTEXT = {
 } as const;
 
 export class MicroWorld {
-  readonly world: World = currentWorld(() => this.root);
-  root: World = emptyWorld();
+  world: World = emptyWorld();
   readonly flags: number;
   #lastId = 0;
 
@@ -42,7 +41,7 @@ export class MicroWorld {
     if (events.length === 0) throw new Error(`${command.type} changed nothing`);
     if (after === null) this.#applyAll(events);
     else {
-      this.root = after;
+      this.world = after;
       this.#lastId += events.length;
     }
     return events;
@@ -63,7 +62,7 @@ export class MicroWorld {
   #applyAll(events: readonly DomainEvent[]): void {
     for (const event of events) {
       this.#lastId += 1;
-      this.root = applyChange(this.root, [event], {
+      this.world = applyChange(this.world, [event], {
         id: this.#lastId,
         createdAt: NOW,
         rules: RULES_VERSION,

@@ -10,7 +10,7 @@
  */
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
-import type { World } from '../domain/state/world.ts';
+import type { World, WorldOwner } from '../domain/state/world.ts';
 import { FairQueue } from './fair-queue.ts';
 import { cacheBytesMax } from './memory-budget.ts';
 
@@ -197,8 +197,7 @@ export class CachePart<K, V> {
 /** By the identity of the state from which the values are made, which those have too who see parts of it: they go with it. */
 const caches = new WeakMap<World['identity'], Cache>();
 
-export interface CacheOwner {
-  readonly world: World;
+export interface CacheOwner extends WorldOwner {
   /** The budget of the state; without effect where the cache is there already. */
   readonly memoryBudgetBytes?: number;
 }

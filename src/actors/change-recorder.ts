@@ -41,8 +41,8 @@ interface Applied {
 
 export class ChangeRecorder {
   readonly #options: RecorderOptions;
-  /** The state after the newest change, durable or not. */
-  #world: Draft;
+  /** The state after the newest change, durable or not. Nothing else changes it: a field, because each request reads it. */
+  world: Draft;
   readonly #journal: FileJournal;
   readonly #eventLog: EventLog;
   readonly #feed: ChangeFeed;
@@ -52,17 +52,12 @@ export class ChangeRecorder {
 
   constructor(options: RecorderOptions, feed: ChangeFeed) {
     this.#options = options;
-    this.#world = draftOf(options.world);
+    this.world = draftOf(options.world);
     this.#journal = options.journal;
     this.#eventLog = options.eventLog;
     this.#feed = feed;
     this.#lastAt = options.lastAt;
     assert(feed.durableId === options.journal.durableId, 'the feed begins with what is on disk');
-  }
-
-  /** The state after the newest change, durable or not. */
-  get world(): World {
-    return this.#world;
   }
 
   /** Id of the newest event, durable or not. */
@@ -80,7 +75,7 @@ export class ChangeRecorder {
     assert(events.length > 0, 'a change has an event');
     const change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
     if (this.#hasName) return change;
-    return { ...change, lineage: this.#world.lineage.mark(this.#options.newName()) };
+    return { ...change, lineage: this.world.lineage.mark(this.#options.newName()) };
   }
 
   /** Applies the next change to the state. `isOwn`: whether it was made here, and not followed. */
@@ -89,7 +84,7 @@ export class ChangeRecorder {
     const events = change.events as readonly DomainEvent[];
     assert(id === this.lastId + 1, 'what is applied is the next change');
     assert(!isOwn || this.#hasName || lineage !== undefined, 'what this start records has its name');
-    const draft = draftOf(after ?? this.#world);
+    const draft = draftOf(after ?? this.world);
     try {
       // Before anything that the change makes is shown: its ETag carries the name.
       if (lineage !== undefined) draft.lineage = draft.lineage.adopted(id, lineage);
@@ -108,7 +103,7 @@ export class ChangeRecorder {
       throw error;
     }
     this.#hasName = isOwn;
-    this.#world = draft;
+    this.world = draft;
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
@@ -123,8 +118,8 @@ export class ChangeRecorder {
     assert(this.#eventLog.lastId === this.lastId, 'the event log has each event that the journal has');
     this.#feed.add(change, position.length);
     if (response === undefined) return;
-    const directory = directoryIn(this.#world);
-    const { edit } = this.#world;
+    const directory = directoryIn(this.world);
+    const { edit } = this.world;
     directory.responses = directory.responses.remembered(response, change, body.rules, edit);
   }
 

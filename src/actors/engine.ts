@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import { currentWorld, type World } from '../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { FileJournal } from '../persistence/journal/file-journal.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
@@ -75,8 +75,6 @@ interface Queued {
 }
 
 export class Engine {
-  /** The state as it is shown at each moment. */
-  readonly world: World;
   readonly journal: FileJournal;
   readonly eventLog: EventLog;
   /** Tells of each change once it is durable. */
@@ -103,11 +101,10 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.world = currentWorld(() => this.#shown);
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.loopAccounts = new LoopAccounts(options.clock.monotonic, options.clock.coreUsed);
-    this.writeAllowances = new WriteAllowances(this.world, options.clock.monotonic);
+    this.writeAllowances = new WriteAllowances(this, options.clock.monotonic);
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
     const { firstId, lastId } = options.eventLog;
@@ -153,8 +150,11 @@ export class Engine {
       : uncommitted.committed;
   }
 
-  get #shown(): World {
-    return this.#committed?.world ?? this.#recorder.world;
+  /** The state as it is shown now. */
+  get world(): World {
+    return this.#uncommitted === null
+      ? this.#recorder.world
+      : (this.#committed?.world ?? this.#recorder.world);
   }
 
   /** Id of the newest event that the state has, durable or not. */

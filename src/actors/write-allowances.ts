@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { ADMIN_ROLE_ID } from '../domain/access/roles.ts';
 import { groupsOf } from '../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
-import type { World } from '../domain/state/world.ts';
+import type { WorldOwner } from '../domain/state/world.ts';
 import { type Allowance, Allowances } from './allowances.ts';
 import type { Submission } from './submission.ts';
 
@@ -27,10 +27,10 @@ const WRITES: Allowance = { burst: WRITE_BURST_BYTES, refillMs: 1000 / WRITTEN_B
 
 export class WriteAllowances {
   readonly #allowances: Allowances<number>;
-  readonly #world: World;
+  readonly #state: WorldOwner;
 
-  constructor(world: World, monotonicMs: () => number) {
-    this.#world = world;
+  constructor(state: WorldOwner, monotonicMs: () => number) {
+    this.#state = state;
     this.#allowances = new Allowances(monotonicMs, ALLOWANCES_MAX);
   }
 
@@ -54,7 +54,7 @@ export class WriteAllowances {
   }
 
   #isBounded(userId: number): boolean {
-    const { directory } = this.#world;
+    const { directory } = this.#state.world;
     const user = directory.users.get(userId);
     if (user === undefined || user.rootRole === ADMIN_ROLE_ID) return false;
     return groupsOf(directory, userId).every(({ rootRole }) => rootRole !== ADMIN_ROLE_ID);

@@ -8,7 +8,7 @@ import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { currentWorld, type Draft, draftOf, emptyWorld, type World } from '../../src/domain/state/world.ts';
+import { type Draft, draftOf, emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
 
@@ -22,9 +22,7 @@ export const DEFAULT_STRATEGY = {
 } as const;
 
 export class TestWorld {
-  /** The state as it is at each moment. */
-  readonly world: World = currentWorld(() => this.root);
-  root: World = emptyWorld();
+  world: World = emptyWorld();
   /** Every event so far, in order, by the command that recorded it. */
   readonly frames: (readonly DomainEvent[])[] = [];
   #eventCount = 0;
@@ -41,15 +39,19 @@ export class TestWorld {
   record(events: readonly DomainEvent[]): void {
     const createdAt = this.#now();
     if (events.length > 0) this.frames.push(events);
-    this.root = applyChange(this.root, events, { id: this.#eventCount + 1, createdAt, rules: RULES_VERSION });
+    this.world = applyChange(this.world, events, {
+      id: this.#eventCount + 1,
+      createdAt,
+      rules: RULES_VERSION,
+    });
     this.#eventCount += events.length;
   }
 
   /** Changes the state without an event. */
   change(run: (draft: Draft) => void): void {
-    const draft = draftOf(this.root);
+    const draft = draftOf(this.world);
     run(draft);
-    this.root = draft;
+    this.world = draft;
   }
 
   decide(command: Command, actor: Actor = TOKEN_ACTOR): Decision {

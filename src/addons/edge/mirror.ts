@@ -26,7 +26,6 @@ import {
 } from '../../domain/state/records.ts';
 import {
   type ApiToken,
-  currentWorld,
   type DirectoryDraft,
   type Draft,
   directoryIn,
@@ -63,8 +62,6 @@ export interface MirrorOptions {
 }
 
 export class Mirror implements ServedState {
-  /** The state as it is at each moment. */
-  readonly world: World = currentWorld(() => this.#world);
   #world: World;
   readonly environment: string;
   readonly memoryBudgetBytes: number;
@@ -91,6 +88,10 @@ export class Mirror implements ServedState {
     const environments = [{ name: environment, ...shape }];
     this.#world = { ...empty, directory: { ...empty.directory, environments } };
     cacheOf(this);
+  }
+
+  get world(): World {
+    return this.#world;
   }
 
   get lastId(): number {

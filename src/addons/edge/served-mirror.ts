@@ -44,7 +44,6 @@ export class ServedMirror {
 
   constructor(options: ServedMirrorOptions) {
     const { mirror, feed, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
-    const { world } = mirror;
     this.mirror = mirror;
     this.atLeast = new AtLeast(mirror, (delayMs, run) => {
       const timer = setTimeout(run, delayMs).unref();
@@ -58,13 +57,13 @@ export class ServedMirror {
         ...{ tokenKey: null, figures: () => NOT_HERE },
       },
       authenticator: new Authenticator({
-        ...{ world, open: false, now, usedAt: () => null, sessionIdleMs: 0 },
+        ...{ state: mirror, open: false, now, usedAt: () => null, sessionIdleMs: 0 },
         onUse: (digest) => this.#noteUse(digest, reports),
       }),
       cookies: new SessionCookies(basePath, false),
       usage: new Usage({
         // With reports that are shared, it keeps nothing itself, in memory or on disk.
-        ...{ world, feed: mirror.feed, shared: reports, folder: NOT_HERE, now },
+        ...{ state: mirror, feed: mirror.feed, shared: reports, folder: NOT_HERE, now },
         hasRoom: () => false,
         onFault: (error) => mirror.feed.report(error),
         timer: () => undefined,

@@ -14,7 +14,7 @@ import { PASSWORD_BYTES_MAX } from '../../domain/access/password-rules.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { folded, userNamed } from '../../domain/people/identity.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { User, World } from '../../domain/state/world.ts';
+import type { User, WorldOwner } from '../../domain/state/world.ts';
 import type { Sender } from '../../http/serving/route.ts';
 import { AttemptLimits, type Counted } from './attempt-limits.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
@@ -51,7 +51,7 @@ export interface SignIn {
 
 /** The users whose passwords are checked, and the count of their attempts. */
 export interface Attempted {
-  readonly state: { readonly world: World };
+  readonly state: WorldOwner;
   readonly usage: Pick<UsageView, 'signInTried'>;
 }
 

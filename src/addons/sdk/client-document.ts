@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-bytes.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import type { ProjectState, World, WorldOwner } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
@@ -36,7 +36,7 @@ const DIGEST_BYTES = 48;
 const RENDERING = 1;
 
 export interface ClientDocumentOptions extends BodyWorkshop {
-  readonly world: World;
+  readonly state: WorldOwner;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
   onResized(document: ClientDocument): void;
@@ -112,7 +112,8 @@ export class ClientDocument {
 
   /** The content after the event `lastId`, which is the newest one: flags and segments as they are at the moment of the call. */
   next(lastId: number): NextContent {
-    const { query, blocks, world } = this.#options;
+    const { query, blocks, state } = this.#options;
+    const { world } = state;
     const records = recordsOf(projectsOf(world, query), query);
     const { segments } = world.directory;
     const around = { ...surroundingsOf(world, query), segment: (id: number) => segments.get(id) };
@@ -140,10 +141,12 @@ export class ClientDocument {
   }
 
   #stampNow(): Stamp {
-    const { directory } = this.#options.world;
+    const { query, state } = this.#options;
+    const { world } = state;
+    const { directory } = world;
     let projectCount = 0;
     let newestProject = 0;
-    for (const { revision } of projectsOf(this.#options.world, this.#options.query)) {
+    for (const { revision } of projectsOf(world, query)) {
       projectCount += 1;
       newestProject = Math.max(newestProject, revision);
     }

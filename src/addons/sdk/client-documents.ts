@@ -10,7 +10,7 @@ import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-bytes.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { World, WorldOwner } from '../../domain/state/world.ts';
 import { Compressor } from '../../http/serving/compressor.ts';
 import { isFiltering } from '../../http/serving/flag-filter.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
@@ -23,7 +23,7 @@ import { FlagBlocks } from './json-blocks.ts';
 const BYTES_EACH = 4 * 1024;
 
 export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
-  readonly world: World;
+  readonly state: WorldOwner;
   readonly cache: Cache;
 }
 
@@ -36,7 +36,7 @@ interface Entry {
 export type Answer = ClientDocument | Refusal;
 
 export class ClientDocuments {
-  readonly #world: World;
+  readonly #state: WorldOwner;
   /** Bodies of other responses are compressed there too: one at a time, of all. */
   readonly workshop: BodyWorkshop;
   readonly #entries: QueryCache<Entry>;
@@ -50,8 +50,8 @@ export class ClientDocuments {
   readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
   readonly #making: Making<Answer>;
 
-  constructor({ world, cache, ...workshop }: ClientDocumentsOptions) {
-    this.#world = world;
+  constructor({ state, cache, ...workshop }: ClientDocumentsOptions) {
+    this.#state = state;
     this.#making = new Making(cache);
     this.workshop = { compressor: new Compressor(), later, ...workshop };
     this.#texts = cache.part({ bytesOf: ({ bytes }) => bytes, onEvicted: (blocks) => blocks.forget() });
@@ -72,7 +72,7 @@ export class ClientDocuments {
     const entry = query === this.#lastQuery && this.#last !== null ? this.#last : this.#entryOf(query);
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
-    const refusal = refuseLargeDocument(this.#world, query);
+    const refusal = refuseLargeDocument(this.#state.world, query);
     if (refusal !== null) return refusal;
     // Who asks first after a change did not make the change, and is not charged for what all others get too.
     if (document.isMade) return Promise.resolve().then(() => this.#begin(entry, lastId, requester));
@@ -135,13 +135,13 @@ export class ClientDocuments {
   }
 
   feature(query: ClientQuery, record: FlagRecord): string {
-    return this.blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
+    return this.blocksOf(query).of(record, surroundingsOf(this.#state.world, query)).json;
   }
 
   #add(cache: CachePart<string, Entry>, query: ClientQuery): Entry {
     const document = new ClientDocument({
       ...this.workshop,
-      world: this.#world,
+      state: this.#state,
       query,
       blocks: this.blocksOf(query),
       onResized: () => {
@@ -183,7 +183,7 @@ function later(delayMs: number, callback: () => void): void {
 }
 
 export const clientDocuments = onceEach(
-  (state: ServedState) => new ClientDocuments({ world: state.world, cache: cacheOf(state) }),
+  (state: ServedState) => new ClientDocuments({ state, cache: cacheOf(state) }),
 );
 
 // Makes large things for all who ask for the same.

@@ -11,7 +11,7 @@ import { atOnce, inTurns, type Requester, until } from '../../actors/turn.ts';
 import { typesThatReach } from '../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { WorldOwner } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { surroundingsOf } from './client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from './client-query.ts';
@@ -59,7 +59,7 @@ export class QueryWatch {
     this.#engine = engine;
     this.#blocks = blocks;
     this.#logCharactersMax = logCharactersMax ?? (() => LOG_CHARACTERS_MAX);
-    this.#content = new QueryContent({ world: engine.world, query, blocks });
+    this.#content = new QueryContent({ state: engine, query, blocks });
   }
 
   /** To be read in the same step in which the watch was brought up to date. */
@@ -155,8 +155,9 @@ export class QueryWatch {
    * a client that has everything is known to have it.
    */
   #newLog(): WatchLog {
-    const { directory } = this.#engine.world;
-    const revisions = Array.from(projectsOf(this.#engine.world, this.query), ({ revision }) => revision);
+    const { world } = this.#engine;
+    const { directory } = world;
+    const revisions = Array.from(projectsOf(world, this.query), ({ revision }) => revision);
     const newestId = Math.max(directory.revision, directory.accessRevision, ...revisions);
     return new WatchLog(newestId, this.#logCharactersMax);
   }
@@ -238,7 +239,7 @@ export interface VisibleChange {
 }
 
 export interface QueryContentOptions {
-  readonly world: World;
+  readonly state: WorldOwner;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
 }
@@ -270,10 +271,10 @@ export class QueryContent {
 
   /** Names of all flags that it shows, or that it has to show now. Changes may happen while they are gone through. */
   *names(): Generator<string> {
-    const { world, query } = this.#options;
-    for (const { flags } of projectsOf(world, query)) yield* flags.keys();
+    const { state, query } = this.#options;
+    for (const { flags } of projectsOf(state.world, query)) yield* flags.keys();
     for (const [name, { project }] of this.#flags) {
-      if (world.flagProjects.get(name) !== project) yield name;
+      if (state.world.flagProjects.get(name) !== project) yield name;
     }
   }
 
@@ -282,8 +283,8 @@ export class QueryContent {
     const record = this.#recordOf(name);
     const before = this.#flags.get(name);
     if (record === null) return before === undefined ? [] : this.#remove(name, before, eventId);
-    const { world, query, blocks } = this.#options;
-    const { json, look, sources } = blocks.of(record, surroundingsOf(world, query));
+    const { state, query, blocks } = this.#options;
+    const { json, look, sources } = blocks.of(record, surroundingsOf(state.world, query));
     const used = sources.filter((segment) => segment !== undefined);
     if (used.length < sources.length) this.#incomplete.add(name);
     else this.#incomplete.delete(name);
@@ -300,7 +301,7 @@ export class QueryContent {
 
   /** Changes of the segment, and of flags that refer to it, that clients must get after event `eventId`. */
   lookAtSegment(id: number, eventId: number): readonly VisibleChange[] {
-    const segment = this.#options.world.directory.segments.get(id);
+    const segment = this.#options.state.world.directory.segments.get(id);
     const used = this.#segments.get(id);
     if (segment === undefined && used === undefined) return [];
     if (segment === undefined) return this.#lookAtFlags(this.#usersOf(id), eventId);
@@ -321,7 +322,8 @@ export class QueryContent {
 
   /** Null for a flag that the query does not show. */
   #recordOf(name: string): FlagRecord | null {
-    const { world, query } = this.#options;
+    const { state, query } = this.#options;
+    const { world } = state;
     const project = world.flagProjects.get(name);
     if (project === undefined || !coversProject(query, project)) return null;
     const record = world.projects.get(project)?.flags.get(name);

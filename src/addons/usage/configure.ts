@@ -41,7 +41,7 @@ async function openUsage(host: Host, log: Setup['log']): Promise<AddonParts> {
           onFault,
         });
   const usage = new Usage({
-    ...{ shared, onFault, world: engine.world, feed: engine.feed },
+    ...{ shared, onFault, state: engine, feed: engine.feed },
     folder: new RowFiles({
       ...{ fs, folder: dataFolder(folder).usage, suffix: '.usage' },
       onDamaged: (details) =>

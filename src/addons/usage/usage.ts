@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import type { ChangeFeed } from '../../actors/change-feed.ts';
 import type { FlagsUse, HourCounts, UsageView } from '../../actors/usage-view.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { ALL, type World } from '../../domain/state/world.ts';
+import { ALL, type WorldOwner } from '../../domain/state/world.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
 import { type ApplicationDetails, Applications } from './applications.ts';
 import { LastSeen } from './last-seen.ts';
@@ -42,7 +42,7 @@ export interface ReportScope {
 export type SharedReports = Pick<SharedUsage, 'send' | 'follow' | 'close'>;
 
 export interface UsageOptions extends UsageFilesOptions {
-  readonly world: World;
+  readonly state: WorldOwner;
   readonly feed: Pick<ChangeFeed, 'subscribe'>;
   readonly countsBytesMax?: number;
   /** The reports of all nodes of a cluster; null where a server runs alone. */
@@ -68,11 +68,11 @@ export class Usage implements UsageView {
     });
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
     // What was deleted while the folder was elsewhere, or right before a crash, does not come back.
-    this.#signIns = new UserSignIns((userId) => options.world.directory.users.has(userId));
+    this.#signIns = new UserSignIns((userId) => options.state.world.directory.users.has(userId));
     this.#seen = new LastSeen({
       now: options.now,
       hour: (flag) => this.#hour(flag),
-      isFlag: (name) => options.world.flagProjects.has(name),
+      isFlag: (name) => options.state.world.flagProjects.has(name),
       isToken: (digest) => this.#isToken(digest),
     });
     this.seen = this.#seen;
@@ -240,7 +240,7 @@ export class Usage implements UsageView {
   }
 
   #covers({ projects }: ReportScope, flag: string): boolean {
-    const project = this.#options.world.flagProjects.get(flag);
+    const project = this.#options.state.world.flagProjects.get(flag);
     return project !== undefined && (projects === ALL || projects.includes(project));
   }
 
@@ -255,13 +255,13 @@ export class Usage implements UsageView {
   }
 
   #forgetFormerTokens(): void {
-    const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
+    const { apiTokens, personalTokens, sessions } = this.#options.state.world.directory;
     const count = apiTokens.size + personalTokens.size + sessions.size;
     this.#seen.keepTokens(count);
   }
 
   #isToken(digest: string): boolean {
-    const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
+    const { apiTokens, personalTokens, sessions } = this.#options.state.world.directory;
     return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
   }
 }

@@ -251,23 +251,10 @@ export function emptyWorld(): World {
   };
 }
 
-class CurrentWorld {
-  readonly now: () => World;
-
-  constructor(now: () => World) {
-    this.now = now;
-  }
+/** The owner of the state, for whoever outlives a change: its `world` is the newest one whenever it is read. */
+export interface WorldOwner {
+  readonly world: World;
 }
-
-for (const name of Object.keys(emptyWorld()) as (keyof World)[])
-  Object.defineProperty(CurrentWorld.prototype, name, {
-    get(this: CurrentWorld) {
-      return this.now()[name];
-    },
-  });
-
-/** The state as it is at each moment, for whoever outlives a change and wants the newest. */
-export const currentWorld = (now: () => World): World => new CurrentWorld(now) as unknown as World;
 
 /** The project's environments, in the order of the service's. */
 export function projectEnvironments(

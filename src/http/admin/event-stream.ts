@@ -4,12 +4,11 @@ import type { Engine } from '../../actors/engine.ts';
 import type { Notice } from '../../actors/journal-observer.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
 import type { RequestContext, Route, StreamOpening, StreamRoute } from '../serving/route.ts';
 import { EVENT_STREAM_HEADERS } from '../serving/server-sent-events.ts';
 import { type Message, Subscribers } from '../serving/subscribers.ts';
-import { worldSeenBy } from '../serving/visible-world.ts';
+import { seesAll, worldSeenBy } from '../serving/visible-world.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { isForAllReaders, projectOfSegment, seesCredentials } from './events.ts';
 import { type IsHeard, message, RecordedNews, type Told } from './recorded-news.ts';
@@ -48,19 +47,23 @@ const streamRoute = (told: Told, own: Own): StreamRoute => ({
     const { engine, caller } = context;
     const rights = (): IsHeard | 'nothing' => {
       const now = whoCalls();
-      return now === null ? 'nothing' : heardBy(engine.world, now);
+      return now === null ? 'nothing' : heardBy(engine, now);
     };
     return recordedStreams(engine).open({ callerName: callerName(caller.actor), rights, knownId, told });
   },
 });
 
 /** The events that the caller would find by a search. */
-function heardBy(world: World, caller: Caller): IsHeard {
-  const seen = worldSeenBy(world, caller);
-  const mayHear = seesCredentials(world, caller) ? () => true : isForAllReaders;
-  const sees = (project: string | null): boolean =>
-    project === null || seen.projects.has(project) || !world.projects.has(project);
-  return seen === world && seesCredentials(world, caller)
+function heardBy(engine: Engine, caller: Caller): IsHeard {
+  const hearsAll = seesCredentials(engine.world, caller);
+  const mayHear = hearsAll ? () => true : isForAllReaders;
+  const sees = (project: string | null): boolean => {
+    const { world } = engine;
+    return (
+      project === null || worldSeenBy(world, caller).projects.has(project) || !world.projects.has(project)
+    );
+  };
+  return hearsAll && seesAll(caller)
     ? null
     : (event) => mayHear(event.type) && sees(event.project ?? projectOfSegment(event));
 }

@@ -70,13 +70,13 @@ export async function pastFlag(
   eventId: number,
   evaluation?: PastFlagQuery['evaluation'],
 ): Promise<PastFlag | Refusal> {
-  const { params, engine, reads, requester, world } = context;
+  const { params, engine, reads, requester } = context;
   const { projectId: project, featureName: flag } = params;
   const past = await reads.flagAt(
     { project, flag, eventId, durableId: engine.durableId, ...(evaluation && { evaluation }) },
     requester,
   );
-  const isHidden = engine.world.projects.has(project) && !world.projects.has(project);
+  const isHidden = engine.world.projects.has(project) && !context.world.projects.has(project);
   return past.refused || !isHidden ? past : noFlagThen({ project, flag, eventId });
 }
 

@@ -26,6 +26,7 @@ import {
   type ProjectState,
   type User,
   type World,
+  type WorldOwner,
 } from '../../domain/state/world.ts';
 
 /** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
@@ -93,7 +94,7 @@ interface CachedCaller {
 }
 
 export interface AuthenticatorOptions {
-  readonly world: World;
+  readonly state: WorldOwner;
   /** True with `AUTH_TYPE=none`: every caller has every right. */
   readonly open: boolean;
   now(): number;
@@ -119,7 +120,7 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
-    this.#cache = cacheOf(options).part({ bytesOf: (_, secret) => CALLER_BYTES + secret.length });
+    this.#cache = cacheOf(options.state).part({ bytesOf: (_, secret) => CALLER_BYTES + secret.length });
   }
 
   /** The caller whose token `authorization` carries; null for a missing, malformed, unknown or expired one. */
@@ -133,8 +134,8 @@ export class Authenticator {
 
   /** The caller whom the session with this secret stands for; null for one that is unknown, has ended, or has expired. */
   authenticateSession(secret: string): Caller | null {
-    const { world, open } = this.#options;
-    if (open) return ANYONE;
+    if (this.#options.open) return ANYONE;
+    const { world } = this.#options.state;
     this.#forgetFormerRights();
     // No token holds a space.
     const key = `session ${secret}`;
@@ -146,7 +147,7 @@ export class Authenticator {
   }
 
   #forgetFormerRights(): void {
-    const { accessRevision } = this.#options.world.directory;
+    const { accessRevision } = this.#options.state.world.directory;
     if (accessRevision === this.#accessRevision) return;
     this.#cache.clear();
     this.#last = null;
@@ -174,7 +175,8 @@ export class Authenticator {
     const secret = secretIn(authorization);
     if (secret === null) return null;
     const cached =
-      this.#cache.get(secret) ?? this.#lookUp(secret, resolveDigest(this.#options.world, digestOf(secret)));
+      this.#cache.get(secret) ??
+      this.#lookUp(secret, resolveDigest(this.#options.state.world, digestOf(secret)));
     if (cached === null) return null;
     this.#lastHeader = authorization;
     this.#last = cached;

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { World, WorldOwner } from '../../domain/state/world.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from './access.ts';
 import type { BoundRoute } from './call.ts';
@@ -28,13 +28,13 @@ interface CallerCheckOptions {
 }
 
 export class CallerCheck {
-  readonly #world: World;
+  readonly #state: WorldOwner;
   readonly #authenticator: Authenticator;
   readonly #cookies: SessionCookies;
   readonly #publicOrigin: string | null;
 
-  constructor(world: World, { authenticator, cookies, site }: CallerCheckOptions) {
-    this.#world = world;
+  constructor(state: WorldOwner, { authenticator, cookies, site }: CallerCheckOptions) {
+    this.#state = state;
     this.#authenticator = authenticator;
     this.#cookies = cookies;
     this.#publicOrigin = site.publicOrigin;
@@ -45,7 +45,7 @@ export class CallerCheck {
     const { access } = route.surface;
     const caller = this.#authenticate(head, route);
     if (isRefusal(caller) || access === null || caller === NOBODY) return caller;
-    const world = worldSeenBy(this.#world, caller);
+    const world = worldSeenBy(this.#state.world, caller);
     return access.refuse(world, caller, route, askedOf(world, params)) ?? caller;
   }
 
@@ -59,8 +59,9 @@ export class CallerCheck {
     params: Params,
   ): Caller | null {
     if (params.projectId === undefined && params.featureName === undefined) return null;
-    const { projectId } = askedOf(this.#world, params);
-    if (projectId !== null && this.#world.projects.has(projectId)) return null;
+    const { world } = this.#state;
+    const { projectId } = askedOf(world, params);
+    if (projectId !== null && world.projects.has(projectId)) return null;
     const caller = this.#authenticate(head, route);
     return isRefusal(caller) ? null : caller;
   }

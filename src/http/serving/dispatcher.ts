@@ -8,7 +8,6 @@
 import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
 import type {
   RequestHandler,
   Responder,
@@ -65,7 +64,6 @@ export function createApi(options: ApiOptions): Api {
 
 class Dispatcher {
   readonly #options: ApiOptions;
-  readonly #world: World;
   readonly #matcher: RouteMatcher<BoundRoute>;
   readonly sender: ResponseSender;
   readonly #callers: CallerCheck;
@@ -82,10 +80,9 @@ class Dispatcher {
     const options = { ...given, surfaces };
     const { state, basePath } = options;
     this.#options = options;
-    this.#world = state.world;
     this.#accounts = state.loopAccounts;
     this.sender = new ResponseSender(options);
-    this.#callers = new CallerCheck(state.world, options);
+    this.#callers = new CallerCheck(state, options);
     this.#reads = new ReadPath(state, this.sender);
     this.#writes = new WritePath(options.engine, this.sender, this.#callers);
     const routes = alike<BoundRoute>(
@@ -227,7 +224,7 @@ class Dispatcher {
 
   /** Changes when tokens, users or sessions do. */
   #revisionOfCallers(): number {
-    const { accessRevision, sessionsRevision } = this.#world.directory;
+    const { accessRevision, sessionsRevision } = this.#options.state.world.directory;
     return Math.max(accessRevision, sessionsRevision);
   }
 

@@ -3,37 +3,33 @@
  * (docs/specification/rights.md#private-projects). Routes read from it, so a hidden project is answered for as one that does not exist.
  */
 import { ADMIN_ROLE_ID, type Role } from '../../domain/access/roles.ts';
-import { currentWorld, type ProjectState, type World } from '../../domain/state/world.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type Caller, rolesIn } from './access.ts';
 
-/** The state itself for API tokens, whose scope limits what they see, and where no token is needed. */
+/** The state itself for whoever sees all of it. */
 export function worldSeenBy(world: World, caller: Caller): World {
-  if (caller.user === null || caller.roles.some(isHeldEverywhere)) return world;
-  const known = seenBy.get(caller);
-  if (known?.of === world) return known.seen;
-  const seen = currentWorld(seenWorld(world, caller));
-  seenBy.set(caller, { of: world, seen });
-  return seen;
+  if (seesAll(caller)) return world;
+  let seen = seenIn.get(world);
+  if (seen === undefined) {
+    seen = new WeakMap();
+    seenIn.set(world, seen);
+  }
+  let part = seen.get(caller);
+  if (part === undefined) {
+    part = partOf(world, caller);
+    seen.set(caller, part);
+  }
+  return part;
 }
+
+/** API tokens, whose scope limits what they see, and where no token is needed; of users, those with a role in all projects. */
+export const seesAll = ({ user, roles }: Caller): boolean => user === null || roles.some(isHeldEverywhere);
 
 /** Admins see everything, and an Owner or a Member of all projects is one of each. */
 const isHeldEverywhere = ({ id, type }: Role): boolean => id === ADMIN_ROLE_ID || type === 'project';
 
 /** By caller: each caller is a new object once anybody's rights change. */
-const seenBy = new WeakMap<Caller, { readonly of: World; readonly seen: World }>();
-
-/** Gives what is seen of the state as it is at each moment. */
-function seenWorld(world: World, caller: Caller): () => World {
-  let of: Pick<World, 'directory' | 'projects'> | null = null;
-  let seen = world;
-  return () => {
-    const { directory, projects } = world;
-    if (of?.directory === directory && of.projects === projects) return seen;
-    of = { directory, projects };
-    seen = partOf(world, caller);
-    return seen;
-  };
-}
+const seenIn = new WeakMap<World, WeakMap<Caller, World>>();
 
 function partOf(world: World, caller: Caller): World {
   const { lineage, directory, references, served, favoredBy, memoryBytes, identity, edit } = world;

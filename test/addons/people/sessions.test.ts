@@ -244,7 +244,7 @@ it('a session ends a while after its last use, and at its end however much it is
   };
   const opened = () =>
     new Authenticator({
-      world: test.world,
+      state: test,
       open: false,
       now: () => now,
       onUse: (used) => uses.set(used, now),

@@ -27,7 +27,7 @@ const NOW = Date.UTC(2026, 0, 10, 12);
 
 function usageOn(disk: MemoryFileSystem, onFault: (error: unknown) => void): Usage {
   return new Usage({
-    world: emptyWorld(),
+    state: { world: emptyWorld() },
     feed: { subscribe: () => () => undefined },
     folder: new RowFiles({ fs: disk, folder: USAGE, suffix: '.usage', onDamaged: () => undefined }),
     now: () => NOW,

@@ -34,7 +34,7 @@ class Bench {
 
   #make(): Usage {
     return new Usage({
-      world: this.state.world,
+      state: this.state,
       feed: { subscribe: () => () => undefined },
       folder: new RowFiles({
         ...{ fs: this.fs, folder: FOLDER, suffix: '.usage' },

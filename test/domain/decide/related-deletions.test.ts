@@ -102,7 +102,7 @@ describe('a deletion', () => {
     state.record([tokenCreated(1, 'production', ['gone'])]);
     const deleted = decided(state, { type: 'delete-project', project: 'gone' }).at(-1)!;
     assert.equal(deleted.type, 'project-deleted');
-    state.root = applyChange(state.root, [deleted], {
+    state.world = applyChange(state.world, [deleted], {
       id: 1_000_000,
       createdAt,
       rules: NAMES_GO_WITH_DELETED - 1,

@@ -30,7 +30,7 @@ const apply = (world: World, events: readonly DomainEvent[], id: number): World 
 
 it('events of one change lead to the state to which they lead one by one', () => {
   const random = seededRandom(7);
-  const { root } = new TestWorld().given(CREATION);
+  const { world: root } = new TestWorld().given(CREATION);
   for (let round = 0; round < 60; round += 1) {
     const events: DomainEvent[] = [];
     let environment = 'production';
@@ -70,7 +70,7 @@ it('a change that removes all strategies of a flag looks at each of them a few t
     },
   }));
   const world = new TestWorld().given(CREATION);
-  const held = apply(world.root, [added(strategy(0))], 100);
+  const held = apply(world.world, [added(strategy(0))], 100);
   const record = held.projects.get('default')!.flags.get('f')!;
   Object.assign(record.flag.environments[0]!, { strategies: watched });
   const after = apply(

@@ -36,22 +36,21 @@ const created = (name: string): DomainEvent => {
 /** A state with the flags `f` and `other`, whose newest event has the id 100. */
 function stateWithFlags() {
   const state = new TestWorld();
-  const { world } = state;
   let id = 100;
   const run = (event: DomainEvent) => {
     id += 1;
-    state.root = applyChange(state.root, [event], { id, createdAt: AT, rules: RULES_VERSION });
+    state.world = applyChange(state.world, [event], { id, createdAt: AT, rules: RULES_VERSION });
     return id;
   };
   run(created('f'));
   run(created('other'));
-  const project = () => world.projects.get('default')!;
+  const project = () => state.world.projects.get('default')!;
   const record = (name: string): FlagRecord => {
     const found = project().flags.get(name);
     assert(found !== undefined);
     return found;
   };
-  return { world, project, record, run };
+  return { project, record, run };
 }
 
 const enabled: DomainEvent = {
@@ -90,9 +89,8 @@ describe('applying an event', () => {
   });
 
   it('throws on events that do not fit the state', () => {
-    const { world, run } = stateWithFlags();
-    const settings = world.projects.get('default')?.settings;
-    assert(settings !== undefined);
+    const { project, run } = stateWithFlags();
+    const { settings } = project();
     const mismatches: readonly (readonly [unknown, RegExp])[] = [
       [created('f'), /created twice/],
       [{ ...enabled, featureName: 'nobody' }, /does not exist/],

@@ -61,16 +61,16 @@ describe('an environment that a project loses', () => {
     for (let round = 0; round < 1_000; round += 1) {
       const where = `round ${round} of seed ${seed}`;
       state.run(commandOf(random));
-      const { settings, flags } = state.root.projects.get('default')!;
+      const { settings, flags } = state.world.projects.get('default')!;
       for (const { flag } of flags.values())
         for (const { name } of flag.environments)
           assert(settings.environments.includes(name), `${flag.name} has ${name}, ${where}`);
-      auditWorld(state.root, Number.MAX_SAFE_INTEGER);
-      assert.equal(stateBytes(state.root), recountStateBytes(state.root), where);
+      auditWorld(state.world, Number.MAX_SAFE_INTEGER);
+      assert.equal(stateBytes(state.world), recountStateBytes(state.world), where);
       if (random.chance(0.05)) {
-        const { root } = state;
-        const hash = stateHash(root);
-        moments.push(() => assert.equal(stateHash(root), hash, where));
+        const { world } = state;
+        const hash = stateHash(world);
+        moments.push(() => assert.equal(stateHash(world), hash, where));
       }
     }
     for (const check of moments) check();
@@ -84,9 +84,9 @@ describe('an environment that a project loses', () => {
       ...{ type: 'add-strategy', project, environment, flag: 'with' },
       strategy: strategy('default', 'userId'),
     });
-    const before = state.root.projects.get(project)!;
+    const before = state.world.projects.get(project)!;
     state.given({ type: 'remove-project-environment', project, environment });
-    const { flags, revision } = state.root.projects.get(project)!;
+    const { flags, revision } = state.world.projects.get(project)!;
     assert.equal(flags.get('with')!.revision, revision);
     assert.equal(flags.get('without'), before.flags.get('without'));
   });

@@ -10,7 +10,7 @@ function callerOf(token: Pick<ApiToken, 'type' | 'projects' | 'environment'>) {
   const digest = digestOf('a-secret');
   test.given({ type: 'create-api-token', token: { tokenName: 'ci', expiresAt: null, digest, ...token } });
   const authenticator = new Authenticator({
-    world: test.world,
+    state: test,
     open: false,
     now: () => 0,
     onUse: () => undefined,

@@ -6,7 +6,7 @@
 
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { FlagChunk } from '../../../domain/state/project-flags.ts';
-import type { ALL, ProjectState, World } from '../../../domain/state/world.ts';
+import type { ALL, DirectoryState, ProjectState, World, WorldOwner } from '../../../domain/state/world.ts';
 import { Evaluator } from './evaluator.ts';
 import { compileSegment, type SegmentSource } from './segment-test.ts';
 
@@ -46,12 +46,12 @@ export class ScopeEvaluator {
   readonly scope: Scope;
   /** The key of the scope, equal for equal ones. */
   readonly key: string;
-  readonly #world: World;
+  readonly #state: WorldOwner;
   #seen = NOTHING_SEEN;
   #shown: ShownScope;
 
-  constructor(world: World, scope: Scope) {
-    this.#world = world;
+  constructor(state: WorldOwner, scope: Scope) {
+    this.#state = state;
     this.scope = scope;
     this.key = keyOf(scope);
     const { environment } = scope;
@@ -67,7 +67,7 @@ export class ScopeEvaluator {
   /** The number of flags of all projects in the scope, archived ones included. */
   get flagCount(): number {
     let count = 0;
-    for (const { flags } of this.#projects()) count += flags.size;
+    for (const { flags } of this.#projectsIn(this.#state.world)) count += flags.size;
     return count;
   }
 
@@ -80,15 +80,16 @@ export class ScopeEvaluator {
    * the moment of the call.
    */
   next(lastId: number): NextEvaluator {
-    const { directory } = this.#world;
+    const { world } = this.#state;
+    const { directory } = world;
     const seen = this.#seen;
     const projects = new Map(
-      [...this.#projects()].map((project) => [project.settings.id, this.#look(project)]),
+      [...this.#projectsIn(world)].map((project) => [project.settings.id, this.#look(project)]),
     );
     const isDirectoryNew = seen.directoryRevision !== directory.revision;
     const segments = isDirectoryNew ? new Map(directory.segments) : new Map();
     const evaluator = this.#shown.evaluator.copy(
-      isDirectoryNew ? { environmentEnabled: this.#isEnvironmentEnabled(), segments } : {},
+      isDirectoryNew ? { environmentEnabled: this.#isEnvironmentEnabled(directory), segments } : {},
     );
     const revisions = [...projects.values()].map(({ revision }) => revision);
     return {
@@ -116,14 +117,13 @@ export class ScopeEvaluator {
     return known?.revision === revision ? known : { revision, chunks: flags.chunks };
   }
 
-  #projects(): Iterable<ProjectState> {
+  #projectsIn(world: World): Iterable<ProjectState> {
     const { projects } = this.scope;
-    if (projects === '*') return this.#world.projects.values();
-    return projects.flatMap((id) => this.#world.projects.get(id) ?? []);
+    if (projects === '*') return world.projects.values();
+    return projects.flatMap((id) => world.projects.get(id) ?? []);
   }
 
-  #isEnvironmentEnabled(): boolean {
-    const { environments } = this.#world.directory;
+  #isEnvironmentEnabled({ environments }: DirectoryState): boolean {
     return environments.find(({ name }) => name === this.scope.environment)?.enabled === true;
   }
 }

@@ -7,7 +7,7 @@ import { FairQueue, type FairQueueLimits } from '../../../actors/fair-queue.ts';
 import type { ServedState } from '../../../actors/served-state.ts';
 import { atOnce, inGroups, inTurns } from '../../../actors/turn.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
-import { ALL, type World } from '../../../domain/state/world.ts';
+import { ALL, type WorldOwner } from '../../../domain/state/world.ts';
 import type { CallerScope } from '../../../http/serving/access.ts';
 import type { TaggedResponse } from '../../../http/serving/json-response.ts';
 import { BodyPieces } from '../../../http/transport/response.ts';
@@ -39,12 +39,12 @@ interface Entry {
 }
 
 export interface ScopeEvaluatorsOptions {
-  readonly world: World;
+  readonly state: WorldOwner;
   readonly cache: Cache;
 }
 
 export class ScopeEvaluators {
-  readonly #world: World;
+  readonly #state: WorldOwner;
   readonly #entries: CachePart<string, Entry>;
   readonly #keyOf = onceEach((scope: CallerScope) => keyOf(this.#scopeOf(scope)));
   /** Responses that the evaluators in their newest state have already given. */
@@ -54,8 +54,8 @@ export class ScopeEvaluators {
   /** For lists of so many flags that they are made in turns; what waits counts in bytes. */
   readonly longLists = new FairQueue(LONG_LISTS);
 
-  constructor({ world, cache }: ScopeEvaluatorsOptions) {
-    this.#world = world;
+  constructor({ state, cache }: ScopeEvaluatorsOptions) {
+    this.#state = state;
     this.#entries = cache.part({
       bytesOf: ({ evaluator }, key) => BYTES_EACH + evaluator.flagCount * FLAG_BYTES + key.length * 2,
     });
@@ -119,7 +119,7 @@ export class ScopeEvaluators {
     if (cached !== undefined) return cached;
     const entry: Entry = {
       key,
-      evaluator: new ScopeEvaluator(this.#world, this.#scopeOf(scope)),
+      evaluator: new ScopeEvaluator(this.#state, this.#scopeOf(scope)),
       updating: null,
     };
     this.#entries.set(key, entry);
@@ -129,14 +129,14 @@ export class ScopeEvaluators {
   /** Without a token that names it, the environment is the first one. */
   #scopeOf({ environment, projects }: CallerScope): Scope {
     return {
-      environment: environment === ALL ? (defaultEnvironment(this.#world) ?? '') : environment,
+      environment: environment === ALL ? (defaultEnvironment(this.#state.world) ?? '') : environment,
       projects: projects === ALL ? ALL : [...new Set(projects)].sort(),
     };
   }
 }
 
 export const scopeEvaluators = onceEach(
-  (state: ServedState) => new ScopeEvaluators({ world: state.world, cache: cacheOf(state) }),
+  (state: ServedState) => new ScopeEvaluators({ state, cache: cacheOf(state) }),
 );
 
 // Responses for contexts that come again: SDKs ask for the same one every few seconds. Only those that depend on nothing but the

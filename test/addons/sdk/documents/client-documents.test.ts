@@ -32,10 +32,10 @@ describe('documents of queries', () => {
   afterEach(() => setTurnMs());
 
   it('are forgotten when they exceed the bound, beginning with the one that was asked for longest ago', async () => {
-    const { world } = new TestWorld().given(createFlag('checkout'));
+    const state = new TestWorld().given(createFlag('checkout'));
     // Each takes some 11 KiB, with the digests of a block.
     const cache = new Cache(30 * 1024);
-    const documents = new ClientDocuments({ world, cache });
+    const documents = new ClientDocuments({ state, cache });
     const development = await documents.get(DEVELOPMENT, lastId);
     const production = await documents.get(PRODUCTION, lastId);
     await documents.get(DEVELOPMENT, lastId);
@@ -47,11 +47,11 @@ describe('documents of queries', () => {
 
   it('of thousands of flags are the same, made in slices or at once', async () => {
     const names = Array.from({ length: 2_100 }, (_, at) => `flag-${at}`);
-    const { world } = new TestWorld().given(...names.map(createFlag));
-    const document = new ClientDocuments({ world, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
+    const state = new TestWorld().given(...names.map(createFlag));
+    const document = new ClientDocuments({ state, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
     const atOnce = await bodyOf(document);
     setTurnMs(0);
-    const pending = new ClientDocuments({ world, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
+    const pending = new ClientDocuments({ state, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
     assert(pending instanceof Promise, 'a slice that takes no time holds one flag');
     const inSlices = await bodyOf(pending);
     assert.equal(inSlices, atOnce);
@@ -63,13 +63,12 @@ describe('documents of queries', () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `flag-${at}`);
     test.given(...names.map(createFlag));
     test.given(...names.map((flag) => ({ type: 'archive-flag', project: 'default', flag }) as const));
-    const { world } = test;
-    const documents = new ClientDocuments({ world, cache: new Cache(2 ** 26) });
+    const documents = new ClientDocuments({ state: test, cache: new Cache(2 ** 26) });
     const blocks = documents.blocksOf(DEVELOPMENT);
     const workshop = documents.workshop;
     const document = new ClientDocument({
       ...workshop,
-      world,
+      state: test,
       query: DEVELOPMENT,
       blocks,
       onResized: () => undefined,
@@ -86,7 +85,7 @@ describe('documents of queries', () => {
     const test = new TestWorld();
     test.given(...names.map((name) => ({ ...createFlag(name), metadata: { description } })));
     const body = await bodyOf(
-      new ClientDocuments({ world: test.world, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId),
+      new ClientDocuments({ state: test, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId),
     );
     assert.equal(JSON.parse(body).features.length, 300);
     const list = new BlockList([]);
@@ -99,10 +98,10 @@ describe('documents of queries', () => {
 
   it('wait as queries alone, one for all who ask for the same, and not for somebody who has gone', async () => {
     const names = Array.from({ length: 300 }, (_, at) => `flag-${at}`);
-    const { world } = new TestWorld().given(...names.map(createFlag));
+    const state = new TestWorld().given(...names.map(createFlag));
     // With room for one of them, each that is asked for drives out those that wait.
     const cache = new Cache(1);
-    const documents = new ClientDocuments({ world, cache });
+    const documents = new ClientDocuments({ state, cache });
     setTurnMs(0);
     const ends = Array.from({ length: 20 }, () => new AbortController());
     const asked = ends.flatMap(({ signal }, at) => {
@@ -123,7 +122,7 @@ describe('documents of queries', () => {
   it('made in slices show one moment, and to who asks later what has changed meanwhile', async () => {
     const names = Array.from({ length: 2_100 }, (_, at) => `flag-${at}`);
     const test = new TestWorld().given(...names.map(createFlag));
-    const documents = new ClientDocuments({ world: test.world, cache: new Cache(2 ** 26) });
+    const documents = new ClientDocuments({ state: test, cache: new Cache(2 ** 26) });
     let id = 1;
     const pending = documents.get(DEVELOPMENT, () => id);
     test.given(createFlag('late'), { type: 'archive-flag', project: 'default', flag: 'flag-2099' });

@@ -32,7 +32,7 @@ describe('the evaluator of a scope', () => {
       fc.property(commandRuns(20, 120), fc.integer({ min: 1, max: 5 }), (run, every) => {
         const made = new TestWorld();
         const scope = { projects: '*', environment: 'development' } as const;
-        const scoped = new ScopeEvaluator(made.world, scope);
+        const scoped = new ScopeEvaluator(made, scope);
         const shownBy = (evaluator: Evaluator) =>
           evaluator
             .evaluateAll(inputOf({ userId: '7' }, { random: 0.5 }))

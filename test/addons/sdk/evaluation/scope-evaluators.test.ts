@@ -10,7 +10,7 @@ const PRODUCTION = { projects: ['default'], environment: 'production' };
 const EVERYTHING = { projects: '*', environment: 'production' } as const;
 
 describe('evaluators of scopes', () => {
-  const { world } = new TestWorld().given({
+  const state = new TestWorld().given({
     type: 'create-flag',
     project: 'default',
     name: 'checkout',
@@ -18,7 +18,7 @@ describe('evaluators of scopes', () => {
   });
   const lastId = (): number => 1;
   // Each takes some 8 KiB, so that two of them fit.
-  const open = () => new ScopeEvaluators({ world, cache: new Cache(20 * 1024) });
+  const open = () => new ScopeEvaluators({ state, cache: new Cache(20 * 1024) });
 
   it('are kept for the next request of their scope', async () => {
     const evaluators = open();

@@ -217,13 +217,12 @@ describe('a watch', () => {
 
   it('leaves a client its segment when one flag gives it up after another has taken it', async () => {
     const engine = await openTestEngine();
-    const { world } = engine.store.engine;
     await engine.execute({
       type: 'create-record',
       kind: 'segments',
       fields: { name: 'here', description: null, project: null, constraints: [] },
     });
-    const [id] = world.directory.segments.keys();
+    const [id] = engine.store.engine.world.directory.segments.keys();
     assert(id !== undefined, 'there is a segment');
     const inDevelopment = (flag: string) => ({ project: 'default', flag, environment: 'development' });
     const strategy = {
@@ -232,7 +231,7 @@ describe('a watch', () => {
     };
     for (const flag of ['giver', 'taker']) await engine.execute(createFlag(flag));
     await engine.execute({ type: 'add-strategy', ...inDevelopment('giver'), strategy });
-    const given = world.projects.get('default')?.flags.get('giver')?.flag.environments;
+    const given = engine.store.engine.world.projects.get('default')?.flags.get('giver')?.flag.environments;
     const strategyId = given?.find(({ name }) => name === 'development')?.strategies[0]?.id ?? '';
     const watch = watchOf(engine, EVERYTHING);
     const client = await hydrate(watch);
