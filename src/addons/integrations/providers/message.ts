@@ -73,9 +73,7 @@ const PLACEHOLDERS: Readonly<Record<string, Fill>> = {
     href: flag,
   }),
   '{project}': ({ project }, _, pages) => ({ name: project ?? 'no project', href: pages.project }),
-  '{environment}': ({ environment, ...event }) => ({
-    name: environment ?? textIn(event, ['name']) ?? 'no environment',
-  }),
+  '{environment}': ({ environment }) => ({ name: environment ?? 'no environment' }),
   '{name}': field('name', 'tokenName', 'username', 'email', 'description', 'provider', 'id'),
   '{member}': field('email', 'username', 'userId'),
   '{group}': field('groupName', 'groupId'),

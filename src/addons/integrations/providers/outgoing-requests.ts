@@ -1,13 +1,14 @@
 /** The requests of a delivery with the headers that all providers send, and the outcome of each. */
 import type { LoggedEvent } from '../../../persistence/event-log/logged-event.ts';
 import { eventHeaders } from './headers.ts';
-import type {
-  DeliveryFailure,
-  OutgoingRequest,
-  Parameters,
-  Provider,
-  ReceivedResponse,
-  Surroundings,
+import {
+  type DeliveryFailure,
+  type OutgoingRequest,
+  type Parameters,
+  type Provider,
+  type ReceivedResponse,
+  type Surroundings,
+  statusFailure,
 } from './provider.ts';
 import { signature } from './signature.ts';
 
@@ -34,12 +35,5 @@ export function outgoingRequests(
 const isRequests = (made: readonly OutgoingRequest[] | DeliveryFailure): made is readonly OutgoingRequest[] =>
   Array.isArray(made);
 
-export function failureOf(provider: Provider, response: ReceivedResponse): DeliveryFailure | null {
-  if (provider.failureOf !== undefined) return provider.failureOf(response);
-  return statusFailure(response);
-}
-
-export function statusFailure({ status }: ReceivedResponse): DeliveryFailure | null {
-  if (status >= 200 && status <= 299) return null;
-  return { reason: `The receiver answered with status ${status}.`, isFinal: false };
-}
+export const failureOf = (provider: Provider, response: ReceivedResponse): DeliveryFailure | null =>
+  (provider.failureOf ?? statusFailure)(response);

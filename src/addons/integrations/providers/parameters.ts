@@ -1,7 +1,7 @@
 /** Parameters that several providers have, and the check of an integration's parameters. */
 import type { Issue } from '../../../domain/json/issues.ts';
 import { pointerToken } from '../../../domain/json/json-pointer.ts';
-import type { Parameters, Provider, ProviderParameter } from './provider.ts';
+import type { OutgoingRequest, Parameters, Provider, ProviderParameter } from './provider.ts';
 import { templateIssue } from './template.ts';
 
 /** Bytes of one value: as many as the longest template has. */
@@ -14,6 +14,16 @@ const OWN_HEADERS =
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Visible ASCII, with spaces and tabs between. */
 const HEADER_VALUE = /^(?:[!-~](?:[ \t!-~]*[!-~])?)?$/;
+
+/** The address that a receiver gave out for messages: whoever has it can write to it. */
+export const webhookUrl = (displayName: string, description: string): ProviderParameter => ({
+  name: 'url',
+  displayName,
+  description,
+  type: 'url',
+  required: true,
+  sensitive: true,
+});
 
 export const CUSTOM_HEADERS: ProviderParameter = {
   name: 'customHeaders',
@@ -57,6 +67,18 @@ export function customHeaders(parameters: Parameters): Record<string, string> {
   const headers = jsonObject(parameters[CUSTOM_HEADERS.name] ?? '') ?? [];
   return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), `${value}`]));
 }
+
+/** A request that posts a body of JSON, with the extra headers of the integration. */
+export const jsonRequest = (
+  parameters: Parameters,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): OutgoingRequest => ({
+  method: 'POST',
+  url: parameters['url'] ?? '',
+  headers: { 'content-type': 'application/json', ...headers, ...customHeaders(parameters) },
+  body: JSON.stringify(body),
+});
 
 /** The issues of an integration's parameters, by the path in them. */
 export function parameterIssues(provider: Provider, parameters: Parameters): Issue[] {

@@ -76,3 +76,8 @@ export interface TagTypeOfProvider {
   readonly description: string;
   readonly icon: string;
 }
+
+export function statusFailure({ status }: ReceivedResponse): DeliveryFailure | null {
+  if (status >= 200 && status <= 299) return null;
+  return { reason: `The receiver answered with status ${status}.`, isFinal: false };
+}

@@ -2,7 +2,7 @@
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { MARKDOWN } from './dialect.ts';
 import { messageOf } from './message.ts';
-import { bodyTemplate, CUSTOM_HEADERS, customHeaders, headerValueIssue } from './parameters.ts';
+import { bodyTemplate, CUSTOM_HEADERS, customHeaders, headerValueIssue, webhookUrl } from './parameters.ts';
 import type { Provider } from './provider.ts';
 import { sentEvent } from './sent-event.ts';
 import { signingSecretsIssue } from './signature.ts';
@@ -18,14 +18,7 @@ export const WEBHOOK: Provider = {
   howTo:
     'Enter the address of a service that accepts POST requests. Deliveries are signed as Standard Webhooks asks if you give a signing secret.',
   parameters: [
-    {
-      name: 'url',
-      displayName: 'Webhook URL',
-      description: 'The address that each event is posted to.',
-      type: 'url',
-      required: true,
-      sensitive: true,
-    },
+    webhookUrl('Webhook URL', 'The address that each event is posted to.'),
     {
       name: 'contentType',
       displayName: 'Content-Type',

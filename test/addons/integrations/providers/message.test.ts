@@ -40,10 +40,6 @@ test('an event is told as one plain sentence', () => {
     told('segment-created', { ...none, data: { id: 4, name: 'Norway' } }),
     'Ada created the segment Norway',
   );
-  assert.equal(
-    told('environment-created', { ...none, data: { name: 'qa' } }),
-    'Ada created the environment qa',
-  );
   assert.equal(told('environment-deleted', { ...none, environment: 'qa' }), 'Ada deleted the environment qa');
   assert.equal(
     told('features-exported', { data: { features: ['a', 'b'] } }),
