@@ -280,7 +280,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/integrations': {
     purpose: 'events told to others: integrations, and the courier that delivers',
-    imports: [],
+    imports: [
+      'actors',
+      'addons/integrations/providers',
+      'domain/state',
+      'host',
+      'persistence/disk',
+      'persistence/event-log',
+    ],
   },
   'addons/pages': {
     purpose: 'the pages for people, and their files: the console, the description, what links lead to',

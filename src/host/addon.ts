@@ -107,6 +107,17 @@ export interface Broadcast {
   read(from: number): Promise<BroadcastBatch | null>;
 }
 
+/** A value that the nodes of a cluster share. */
+export interface SharedValue {
+  /** Null where there is none yet. Rejects where it cannot be reached. */
+  read(): Promise<{ readonly revision: number; readonly bytes: Buffer } | null>;
+  /**
+   * Replaces the value of that revision, 0 where there is none. Gives the revision of the new one; null where another node has replaced it
+   * before. Rejects where it is not known whether it was replaced.
+   */
+  write(bytes: Buffer, revision: number): Promise<number | null>;
+}
+
 export interface BroadcastBatch {
   readonly position: number;
   readonly bytes: Buffer;

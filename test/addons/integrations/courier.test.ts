@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SHOWN_MAX } from '../../../src/addons/integrations/courier.ts';
+import { crashWhileSending, range, sendToFlaky, takeOverWhileSending } from './courier-scenarios.ts';
+import { HOUR_MS, integrationTo, MemoryCursors, Scene } from './courier-scene.ts';
+
+test('an integration gets the events behind its cursor that it wants, in order, and new ones as they come', async () => {
+  const scene = new Scene();
+  scene.integrations = [
+    integrationTo(1),
+    integrationTo(2, { projects: ['b'] }),
+    integrationTo(3, { environments: ['production'] }),
+    integrationTo(4, { events: ['feature-archived'], projects: ['*'] }),
+    integrationTo(5, { enabled: false }),
+  ];
+  for (let at = 0; at < 60; at += 1) scene.journal.record({ project: at % 2 === 0 ? 'a' : 'b' });
+  scene.start(new MemoryCursors([1, 2, 3, 4, 5].map((id) => [id, 10])));
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), range(11, 60));
+  assert.deepEqual(
+    scene.taken(2),
+    range(11, 60).filter((id) => id % 2 === 0),
+  );
+  // An event without an environment is for every environment.
+  assert.deepEqual(scene.taken(3), range(11, 60));
+  assert.deepEqual(scene.taken(4), []);
+  const last = [
+    scene.journal.record({ environment: 'development' }),
+    scene.journal.record({ type: 'feature-archived' }),
+  ];
+  scene.journal.record({ type: 'feature-updated' });
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [...range(11, 60), ...last]);
+  assert.deepEqual(scene.taken(3), [...range(11, 60), last[1]]);
+  assert.deepEqual(scene.taken(4), [last[1]]);
+  assert.deepEqual(scene.taken(5), []);
+});
+
+test('a new integration begins behind the event that created it, also where a crash came between', async () => {
+  const scene = new Scene();
+  scene.journal.record();
+  scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
+  scene.journal.record();
+  scene.integrations = [integrationTo(1)];
+  const cursors = new MemoryCursors();
+  scene.start(cursors);
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [3]);
+  scene.journal.record({ type: 'addon-config-created', data: { id: 2 } });
+  scene.journal.record();
+  scene.integrations = [integrationTo(1), integrationTo(2)];
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(2), [5]);
+  scene.integrations = [scene.integrations[1]!];
+  scene.journal.record();
+  await scene.time.run(1_000);
+  assert.deepEqual([...cursors.cursors.keys()], [2]);
+});
+
+test('without its file of cursors, a server begins with the next event and says so', async () => {
+  const scene = new Scene();
+  scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
+  scene.journal.record();
+  scene.integrations = [integrationTo(1)];
+  scene.start(new MemoryCursors([], false));
+  await scene.time.run(1_000);
+  scene.journal.record();
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [3]);
+  assert.deepEqual(scene.told, ['begun anew 1 at 2']);
+});
+
+test('a cursor that lies behind the newest event is brought back to it, which is said', async () => {
+  const scene = new Scene();
+  scene.journal.record();
+  scene.integrations = [integrationTo(1)];
+  scene.start(new MemoryCursors([[1, 50]]));
+  await scene.time.run(1_000);
+  scene.journal.record();
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [2]);
+  assert.deepEqual(scene.told, ['brought back 1: 50 to 1']);
+});
+
+test('where retention has passed the cursor, sending goes on with the oldest event, and says so', async () => {
+  const scene = new Scene();
+  for (let at = 0; at < 100; at += 1) scene.journal.record();
+  scene.journal.oldest = 71;
+  scene.integrations = [integrationTo(1)];
+  const courier = scene.start(new MemoryCursors([[1, 10]]));
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), range(71, 100));
+  assert.deepEqual(scene.told, ['removed 1: 11-70']);
+  assert.equal(
+    courier.shown(1).at(-1)?.reason,
+    'Events 11 to 70 were removed from the history before they were sent.',
+  );
+});
+
+test('a start that still reads its journal waits for it', async () => {
+  const scene = new Scene();
+  for (let at = 0; at < 50; at += 1) scene.journal.record();
+  scene.journal.isWhole = false;
+  scene.integrations = [integrationTo(1)];
+  scene.start(new MemoryCursors([[1, 10]]));
+  await scene.time.run(5_000);
+  assert.deepEqual(scene.arrivals, []);
+  scene.journal.isWhole = true;
+  await scene.time.run(5_000);
+  assert.deepEqual(scene.taken(1), range(11, 50));
+});
+
+test('events reach receivers that fail half the time, hang, redirect or are away for a day, in order and without loss', () =>
+  sendToFlaky({ events: 1_000, seed: 11 }));
+
+test('over crashes each event arrives, in order, and only what was under way is repeated', () =>
+  crashWhileSending({ crashes: 20, seed: 1 }));
+
+test('over take-overs each event arrives, in order, and only what was under way is repeated', () =>
+  takeOverWhileSending({ takeOvers: 10, seed: 1 }));
+
+test('integrations that fail do not hold up the others, and use few connections', async () => {
+  const scene = new Scene();
+  const ids = range(1, 100);
+  scene.integrations = ids.map((id) => integrationTo(id));
+  for (const id of range(1, 50)) scene.receivers.set(id, () => ({ status: null, tookMs: 10_000 }));
+  scene.start(new MemoryCursors(ids.map((id) => [id, 0])));
+  scene.journal.record();
+  await scene.time.run(20_000);
+  scene.underWayMax = 0;
+  const begunMs = scene.time.nowMs;
+  const eventId = scene.journal.record();
+  await scene.time.run(1_000);
+  for (const id of range(51, 100)) {
+    const arrival = scene.arrivals.find((one) => one.integration === id && one.eventId === eventId);
+    assert(arrival !== undefined && arrival.atMs - begunMs <= 100, `integration ${id}`);
+  }
+  await scene.time.run(HOUR_MS);
+  assert(scene.underWayMax <= 50 + 16, `${scene.underWayMax} attempts under way`);
+});
+
+test('a receiver that is dead for a week is parked after three days and goes on from its cursor, with 100 rows to show for it', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  let status: number | null = null;
+  scene.receivers.set(1, () => ({ status, tookMs: 10 }));
+  const cursors = new MemoryCursors([[1, 0]]);
+  const courier = scene.start(cursors);
+  for (let hour = 0; hour < 7 * 24; hour += 1) {
+    scene.journal.record();
+    await scene.time.run(HOUR_MS);
+  }
+  assert.equal(courier.parkedCount, 1);
+  assert.equal(courier.status(1)?.state, 'parked');
+  assert.deepEqual(scene.told, ['parked 1']);
+  assert.equal(courier.shown(1).length, SHOWN_MAX);
+  assert.equal(cursors.cursors.get(1)?.eventId, 0);
+  const attempts = scene.arrivals.length;
+  assert(attempts < 200, `${attempts} attempts`);
+  status = 200;
+  assert(courier.sendAgain(1));
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), range(1, 168));
+  assert.equal(courier.parkedCount, 0);
+  assert.equal(courier.shown(1)[0]?.event?.id, 168);
+});
+
+test('the three days of failures go on over a restart', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  scene.receivers.set(1, () => ({ status: 500, tookMs: 10 }));
+  const cursors = new MemoryCursors([[1, 0]]);
+  scene.journal.record();
+  const first = scene.start(cursors);
+  await scene.time.run(2 * 24 * HOUR_MS);
+  await Promise.all([first.close(), scene.time.run(3_000)]);
+  const second = scene.start(cursors);
+  await scene.time.run(23 * HOUR_MS);
+  assert.equal(second.parkedCount, 0);
+  await scene.time.run(3 * HOUR_MS);
+  assert.equal(second.parkedCount, 1);
+});
+
+test('a changed integration is tried again at once, and a disabled one misses what happens meanwhile', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  scene.receivers.set(1, () => ({ status: 500, tookMs: 10 }));
+  scene.start(new MemoryCursors([[1, 0]]));
+  scene.journal.record();
+  await scene.time.run(12 * HOUR_MS);
+  scene.integrations = [integrationTo(1, { parameters: { url: 'http://receiver-2/' } })];
+  scene.journal.record({ type: 'addon-config-updated' });
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(2), [1]);
+  scene.integrations = [{ ...scene.integrations[0]!, enabled: false }];
+  scene.journal.record({ type: 'addon-config-updated' });
+  scene.journal.record();
+  await scene.time.run(1_000);
+  scene.integrations = [{ ...scene.integrations[0]!, enabled: true }];
+  scene.journal.record({ type: 'addon-config-updated' });
+  const wanted = scene.journal.record();
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(2), [1, wanted]);
+});
+
+test('an integration goes on from an event that it is told, back and forth, also with an attempt under way', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  const courier = scene.start(new MemoryCursors([[1, 0]]));
+  for (let at = 0; at < 50; at += 1) scene.journal.record();
+  await scene.time.run(10_000);
+  assert(await courier.goOn(1, 48));
+  await scene.time.run(10_000);
+  assert.deepEqual(scene.taken(1), [...range(1, 50), 48, 49, 50]);
+  scene.receivers.set(1, () => ({ status: 200, tookMs: 1_000 }));
+  scene.journal.record();
+  await scene.time.run(100);
+  assert(await courier.goOn(1, 3));
+  scene.receivers.delete(1);
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1).slice(53), [51, ...range(3, 51)]);
+  assert.equal(await courier.goOn(9, 3), false);
+});
+
+test('nothing is sent before the cursor behind the last delivery is kept', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  const cursors = new MemoryCursors([[1, 0]]);
+  const { save } = cursors;
+  let fails = true;
+  cursors.save = (id, cursor) => (fails ? Promise.reject(new Error('the disk is full')) : save(id, cursor));
+  scene.start(cursors);
+  scene.journal.record();
+  scene.journal.record();
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), [1]);
+  assert.deepEqual(scene.told, ['Error: the disk is full']);
+  fails = false;
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), [1, 2]);
+});
+
+test('a stop keeps the cursors of what was delivered', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  const cursors = new MemoryCursors([[1, 0]]);
+  const courier = scene.start(cursors);
+  for (let at = 0; at < 10; at += 1) scene.journal.record({ type: 'feature-updated' });
+  scene.journal.record();
+  scene.journal.record({ type: 'feature-updated' });
+  await scene.time.run(27);
+  await Promise.all([courier.close(), scene.time.run(3_000)]);
+  assert.equal(cursors.cursors.get(1)?.eventId, 11);
+});
+
+test('a test is sent at once, out of order, and shown', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1)];
+  scene.receivers.set(1, () => ({ status: 404, tookMs: 1 }));
+  const courier = scene.start(new MemoryCursors([[1, 0]]));
+  await scene.time.run(100);
+  const event = {
+    ...{ id: 0, createdAt: '', type: 'feature-created', createdBy: 'ada', createdByUserId: 1 },
+    ...{ environment: null, project: 'default', featureName: 'test', data: {}, preData: null, tags: [] },
+  };
+  const sent = courier.sendTest(1, event);
+  await scene.time.run(100);
+  assert.equal((await sent)?.state, 'failed');
+  assert.equal(courier.shown(1)[0]?.event?.featureName, 'test');
+  assert.equal(courier.status(1)?.state, 'sending');
+});

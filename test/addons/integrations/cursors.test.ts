@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CursorFile } from '../../../src/addons/integrations/cursors.ts';
+import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const PATH = '/data/integrations.cursors';
+
+async function opened(disk: MemoryFileSystem) {
+  await disk.makeFolder('/data');
+  const file = new CursorFile(disk, '/data', PATH);
+  return { file, ...(await file.load()) };
+}
+
+test('cursors are there again after the process died', async () => {
+  const disk = new MemoryFileSystem();
+  const { file, cursors, isWhole } = await opened(disk);
+  assert.deepEqual([cursors.size, isWhole], [0, false]);
+  await file.save(7, { eventId: 12, failingSinceMs: null });
+  await file.save(9, { eventId: 2 ** 40, failingSinceMs: 1_700_000_000_000 });
+  await file.save(7, { eventId: 13, failingSinceMs: null });
+  const after = await opened(disk.crash());
+  assert.equal(after.isWhole, true);
+  assert.deepEqual(
+    [...after.cursors],
+    [
+      [7, { eventId: 13, failingSinceMs: null }],
+      [9, { eventId: 2 ** 40, failingSinceMs: 1_700_000_000_000 }],
+    ],
+  );
+});
+
+test('a forgotten cursor makes room for another', async () => {
+  const disk = new MemoryFileSystem();
+  const { file } = await opened(disk);
+  await file.save(1, { eventId: 1, failingSinceMs: null });
+  await file.save(2, { eventId: 2, failingSinceMs: null });
+  await file.save(1, null);
+  await file.save(3, { eventId: 3, failingSinceMs: null });
+  await file.close();
+  const read = await disk.open(PATH, 'read');
+  assert.equal(await read.size(), 3 * 32);
+  assert.deepEqual([...(await opened(disk)).cursors.keys()].toSorted(), [2, 3]);
+});
+
+test('after a power cut an integration has a cursor that it had at some time, and none that it never had', async () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const disk = new MemoryFileSystem();
+    const { file } = await opened(disk);
+    const random = seededRandom(seed);
+    for (let eventId = 1; eventId <= 20; eventId += 1)
+      await file.save(1 + (eventId % 3), { eventId, failingSinceMs: null });
+    const { cursors, isWhole } = await opened(disk.powerCut(seed % 2 === 0 ? 'reordered' : 'lost', random));
+    assert(isWhole);
+    for (const [id, { eventId }] of cursors) assert.equal(1 + (eventId % 3), id);
+    assert.equal(cursors.size, 3);
+  }
+});
+
+test('a damaged slot is told of, and the others are read', async () => {
+  const disk = new MemoryFileSystem();
+  const { file } = await opened(disk);
+  for (const id of [1, 2, 3]) await file.save(id, { eventId: id, failingSinceMs: null });
+  await file.close();
+  const raw = await disk.open(PATH, 'write');
+  await raw.write(Uint8Array.of(255), 0, 1, 2 * 32 + 8);
+  const { cursors, isWhole } = await opened(disk);
+  assert.deepEqual([[...cursors.keys()], isWhole], [[1, 3], false]);
+});
+
+test('a file of something else is begun anew', async () => {
+  const disk = new MemoryFileSystem();
+  await disk.makeFolder('/data');
+  const raw = await disk.open(PATH, 'create');
+  await raw.write(Buffer.alloc(100, 'x'), 0, 100, 0);
+  assert.deepEqual((await opened(disk)).cursors.size, 0);
+  assert.equal((await opened(disk)).isWhole, true);
+});
