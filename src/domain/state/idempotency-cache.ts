@@ -210,7 +210,7 @@ export class IdempotencyCache {
   }
 
   get #oldest(): DatedResponse | undefined {
-    return this.#responses.chunks[0]?.values[0];
+    return this.#responses.values().next().value;
   }
 
   #findOldest(): void {

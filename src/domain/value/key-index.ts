@@ -33,13 +33,13 @@ export class KeyIndex<K extends Key> {
     return version.#numbers.get(key);
   }
 
-  /** The index in which the key has the number; without the key, which it has, where `number` is undefined. */
-  with(key: K, number: number | undefined): KeyIndex<K> {
+  /** The index in which the key has the number; without the key where `number` is undefined. `before`: what this one has. */
+  with(key: K, number: number | undefined, before: number | undefined): KeyIndex<K> {
     const numbers = this.#takeNumbers();
     // An index without keys begins many others, which are to have nothing in common.
     if (numbers.size === 0) return new KeyIndex(new Map([[key, number!]]));
     const next = new KeyIndex(numbers);
-    this.#differFrom(next, key, numbers.get(key));
+    this.#differFrom(next, key, before);
     put(numbers, key, number);
     return next;
   }

@@ -1,6 +1,6 @@
 /**
- * An immutable map in the order in which its keys came. `with` and `without` give another map, which shares all with this one but
- * the list of chunks and the chunk of the entry, of up to 128.
+ * An immutable map in the order in which its keys came. `with` gives another map, which shares all with this one but the chunk of the
+ * entry, of up to 128, the page that lists the chunk with its neighbours, and the list of pages; `without` makes all lists anew.
  *
  * An edit stands for the maps of one change that nobody has seen yet: what was made in an edit is written in place in the same one,
  * so a change of many events, and a start, copy each part once.
@@ -76,19 +76,32 @@ export class Chunk<K, V> {
   }
 }
 
+/** Neighbouring chunks: each page but the last has PAGE_CHUNKS of them. */
+interface Page<K, V> {
+  readonly chunks: readonly Chunk<K, V>[];
+  readonly edit: Edit;
+}
+
+const PAGE_BITS = 6;
+const PAGE_CHUNKS = 1 << PAGE_BITS;
+
+/** The place of the chunk of a key that the map does not have. */
+const ABSENT = -1;
+const NOTHING: readonly never[] = [];
 const NO_EDIT: Edit = {};
 const NO_KEYS = KeyIndex.empty<Key>();
 
 export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
-  /** Entries in chunks, in their order. */
-  #chunks: readonly Chunk<K, V>[] = [];
+  #pages: readonly Page<K, V>[] = NOTHING;
   /** The first serial of each chunk. */
-  #firsts: readonly number[] = [];
+  #firsts: readonly number[] = NOTHING;
   #index: KeyIndex<K> = NO_KEYS as unknown as KeyIndex<K>;
   #size = 0;
   #nextSerial = 0;
-  /** The key that was found last, and its value: one request looks for one flag many times. */
+  /** The key that was looked for last, the places of its chunk and in it, and its value: one request looks for one flag many times. */
   #lastKey: K | undefined = undefined;
+  #lastAt = ABSENT;
+  #lastPlace = 0;
   #lastValue: V | undefined = undefined;
   #edit: Edit;
   /** For what readers derive from the map; its successors have the same one. */
@@ -115,56 +128,69 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   /** Entries in chunks, in their order. */
-  get chunks(): readonly Chunk<K, V>[] {
-    return this.#chunks;
+  get chunks(): Chunk<K, V>[] {
+    return this.#pages.flatMap(({ chunks }) => chunks);
   }
 
   has(key: K): boolean {
-    return key === this.#lastKey || this.#index.find(key) !== undefined;
+    if (key !== this.#lastKey) this.#find(key);
+    return this.#lastAt !== ABSENT;
   }
 
   get(key: K): V | undefined {
-    if (key === this.#lastKey) return this.#lastValue;
-    const serial = this.#index.find(key);
-    if (serial === undefined) return undefined;
-    const chunk = this.#chunks[chunkAt(this.#firsts, serial)]!;
-    this.#lastKey = key;
-    this.#lastValue = chunk.values[placeOf(chunk, serial)];
+    if (key !== this.#lastKey) this.#find(key);
     return this.#lastValue;
+  }
+
+  #find(key: K): void {
+    const serial = this.#index.find(key);
+    if (serial === undefined) return this.#note(key, ABSENT);
+    const at = chunkAt(this.#firsts, serial);
+    const chunk = this.#chunkAt(at);
+    const place = placeOf(chunk, serial);
+    this.#note(key, at, place, chunk.values[place]);
+  }
+
+  #note(key: K | undefined, at: number, place = 0, value?: V): void {
+    this.#lastKey = key;
+    this.#lastAt = at;
+    this.#lastPlace = place;
+    this.#lastValue = value;
+  }
+
+  #chunkAt(at: number): Chunk<K, V> {
+    return this.#pages[at >>> PAGE_BITS]!.chunks[at & (PAGE_CHUNKS - 1)]!;
   }
 
   /** The map with the value, in the place of the key where it has one. */
   with(key: K, value: V, edit: Edit = {}): PersistentMap<K, V> {
-    const serial = this.#index.find(key);
-    if (serial === undefined) return this.#withNew(key, value, edit);
-    const at = chunkAt(this.#firsts, serial);
-    const before = this.#chunks[at]!;
-    const place = placeOf(before, serial);
-    if (before.values[place] === value) return this;
-    const chunk = withOwnValues(before, edit);
-    (chunk.values as V[])[place] = value;
+    if (!this.has(key)) return this.#withNew(key, value, edit);
+    if (this.#lastValue === value) return this;
+    const at = this.#lastAt;
+    const chunk = withOwnValues(this.#chunkAt(at), edit);
+    (chunk.values as V[])[this.#lastPlace] = value;
     const map = this.#own(edit);
     map.#put(at, chunk);
-    map.#lastKey = key;
     map.#lastValue = value;
     return map;
   }
 
   without(key: K, edit: Edit = {}): PersistentMap<K, V> {
-    const serial = this.#index.find(key);
-    if (serial === undefined) return this;
+    if (!this.has(key)) return this;
     const map = this.#own(edit);
-    const at = chunkAt(map.#firsts, serial);
-    const chunk = withOwnOrder(map.#chunks[at]!, edit);
+    const { chunks } = map;
+    const [at, place] = [map.#lastAt, map.#lastPlace];
+    const chunk = withOwnOrder(chunks[at]!, edit);
     const { keys, serials } = chunk.order;
-    const place = placeOf(chunk, serial);
+    const serial = serials[place];
     for (const list of [keys, serials, chunk.values] as unknown[][]) list.splice(place, 1);
-    map.#put(at, chunk);
-    tidy(map.#chunks as Chunk<K, V>[], at, edit);
-    map.#firsts = firstsOf(map.#chunks);
-    map.#index = map.#index.with(key, undefined);
+    chunks[at] = chunk;
+    tidy(chunks, at, edit);
+    map.#pages = pagesOf(chunks, edit);
+    map.#firsts = chunks.map(({ order }) => order.serials[0]!);
+    map.#index = map.#index.with(key, undefined, serial);
     map.#size -= 1;
-    map.#lastKey = undefined;
+    map.#note(key, ABSENT);
     return map;
   }
 
@@ -173,15 +199,19 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     const edit = {};
     const map = this.#own(edit);
     const last = { deferred: null };
-    map.#chunks = this.#chunks.map((chunk) => chunk.mapped(change, edit, last));
-    map.#lastKey = undefined;
+    map.#pages = pagesOf(
+      this.chunks.map((chunk) => chunk.mapped(change, edit, last)),
+      edit,
+    );
+    map.#note(undefined, ABSENT);
     return map;
   }
 
   #withNew(key: K, value: V, edit: Edit): PersistentMap<K, V> {
     const map = this.#own(edit);
     const serial = map.#nextSerial;
-    const last = map.#chunks.at(-1);
+    const count = map.#firsts.length;
+    const last = count === 0 ? undefined : map.#chunkAt(count - 1);
     const hasRoom = last !== undefined && last.values.length < CHUNK_ENTRIES_MAX;
     const chunk = hasRoom
       ? withOwnEnd(last, edit)
@@ -189,11 +219,12 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     (chunk.order.keys as K[]).push(key);
     (chunk.order.serials as number[]).push(serial);
     (chunk.values as V[]).push(value);
-    map.#put(hasRoom ? map.#chunks.length - 1 : map.#chunks.length, chunk);
+    map.#put(hasRoom ? count - 1 : count, chunk);
     if (!hasRoom) map.#firsts = [...map.#firsts, serial];
-    map.#index = map.#index.with(key, serial);
+    map.#index = map.#index.with(key, serial, undefined);
     map.#size += 1;
     map.#nextSerial += 1;
+    map.#note(key, map.#firsts.length - 1, chunk.values.length - 1, value);
     return map;
   }
 
@@ -201,19 +232,23 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   #own(edit: Edit): PersistentMap<K, V> {
     if (this.#edit === edit) return this;
     const map = new PersistentMap<K, V>(this.slot, edit);
-    map.#chunks = this.#chunks.slice();
+    map.#pages = this.#pages.slice();
     map.#firsts = this.#firsts;
     map.#index = this.#index;
     map.#size = this.#size;
     map.#nextSerial = this.#nextSerial;
-    map.#lastKey = this.#lastKey;
-    map.#lastValue = this.#lastValue;
+    map.#note(this.#lastKey, this.#lastAt, this.#lastPlace, this.#lastValue);
     return map;
   }
 
-  /** To be called for a map that the edit made, whose list of chunks is its own. */
+  /** To be called for a map that the edit made, whose list of pages is its own. */
   #put(at: number, chunk: Chunk<K, V>): void {
-    (this.#chunks as Chunk<K, V>[])[at] = chunk;
+    const pages = this.#pages as Page<K, V>[];
+    const number = at >>> PAGE_BITS;
+    const page = pages[number];
+    const chunks = page === undefined ? [] : page.edit === this.#edit ? page.chunks : page.chunks.slice();
+    (chunks as Chunk<K, V>[])[at & (PAGE_CHUNKS - 1)] = chunk;
+    if (page?.chunks !== chunks) pages[number] = { chunks, edit: this.#edit };
   }
 
   *keys(): Generator<K, undefined> {
@@ -221,12 +256,13 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   *values(): Generator<V, undefined> {
-    for (const { values } of this.#chunks) yield* values;
+    for (const { chunks } of this.#pages) for (const { values } of chunks) yield* values;
   }
 
   *entries(): Generator<[K, V], undefined> {
-    for (const { order, values } of this.#chunks)
-      for (let at = 0; at < values.length; at += 1) yield [order.keys[at]!, values[at]!];
+    for (const { chunks } of this.#pages)
+      for (const { order, values } of chunks)
+        for (let at = 0; at < values.length; at += 1) yield [order.keys[at]!, values[at]!];
   }
 
   [Symbol.iterator](): Generator<[K, V], undefined> {
@@ -238,8 +274,12 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 }
 
-const firstsOf = (chunks: readonly Chunk<unknown, unknown>[]): number[] =>
-  chunks.map(({ order }) => order.serials[0]!);
+function pagesOf<K, V>(chunks: readonly Chunk<K, V>[], edit: Edit): Page<K, V>[] {
+  const pages: Page<K, V>[] = [];
+  for (let at = 0; at < chunks.length; at += PAGE_CHUNKS)
+    pages.push({ chunks: chunks.slice(at, at + PAGE_CHUNKS), edit });
+  return pages;
+}
 
 /** The last chunk that begins with the serial or before it. */
 function chunkAt(firsts: readonly number[], serial: number): number {

@@ -98,16 +98,22 @@ describe('a persistent map', () => {
     assert.deepEqual([after.get(201), changed.length], [404, 2 * CHUNK_ENTRIES_MAX]);
   });
 
-  it('shares with the version before all but the chunk that changed', () => {
-    const before = PersistentMap.of(
-      Array.from({ length: 3 * CHUNK_ENTRIES_MAX }, (_, at) => [at, at] as const),
-    );
-    const after = before.with(200, 0);
-    assert.deepEqual(
-      after.chunks.map((chunk, at) => chunk === before.chunks[at]),
-      [true, false, true],
-    );
-    assert(after.chunks.every(({ slot }, at) => slot === before.chunks[at]!.slot));
-    assert.equal(before.with(200, 200), before, 'the same value changes nothing');
+  it('shares with the version before all but the chunk that changed, among however many chunks', () => {
+    const entries = Array.from({ length: 70 * CHUNK_ENTRIES_MAX }, (_, at) => [at, at] as const);
+    const before = PersistentMap.of(entries);
+    for (const [key, place] of [
+      [200, 1],
+      [66 * CHUNK_ENTRIES_MAX, 66],
+    ] as const) {
+      const after = before.with(key, -1);
+      const changed = after.chunks.flatMap((chunk, at) => (chunk === before.chunks[at] ? [] : [at]));
+      assert.deepEqual([changed, after.get(key), before.get(key)], [[place], -1, key]);
+      assert(after.chunks.every(({ slot }, at) => slot === before.chunks[at]!.slot));
+      assert.equal(before.with(key, key), before, 'the same value changes nothing');
+    }
+    let left = before;
+    for (let key = 0; key < 3 * CHUNK_ENTRIES_MAX; key += 1) left = left.without(key);
+    assert.deepEqual([...left], entries.slice(3 * CHUNK_ENTRIES_MAX));
+    assert.deepEqual([...before], entries);
   });
 });
