@@ -95,7 +95,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/recovery': {
     purpose: 'from a data folder to the state, or to a precise refusal',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
+    imports: ['domain/state', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   'actors/state': {
     purpose: 'the state as a snapshot, and replayed',
@@ -201,6 +201,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'control',
       'domain/access',
+      'domain/kinds',
       'http/serving',
       'http/transport',
       'operations',
@@ -423,6 +424,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/tracing',
       'addons/transfer',
       'addons/usage',
+      'domain/kinds',
       'host',
       'process',
       'start',

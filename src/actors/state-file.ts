@@ -71,6 +71,7 @@ export function exportState(
     ...others,
     favorites: [...world.directory.favorites.values()] as unknown as StateDocument['favorites'],
     settings: [...world.directory.settings.values()] as unknown as StateDocument['settings'],
+    addonRecords: addonDocuments(world, options),
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
   };
 }
@@ -106,6 +107,14 @@ function projectDocument(
     })) as unknown as ProjectDocument['defaultStrategies'],
     flags: made(flags, (record) => flagDocument(record, world.directory.completions)),
   };
+}
+
+function addonDocuments({ addonRecords }: World, { credentials }: ExportOptions) {
+  const records = [...addonRecords.values()].flatMap(({ byId }) => [...byId.values()]);
+  return records.map(({ kind, id, version, data, secrets }) => {
+    const shown = { kind, id, version, data: data as Record<string, unknown> };
+    return credentials && secrets !== undefined ? { ...shown, secrets } : shown;
+  });
 }
 
 /** The document's types are those of a parsed one, which is mutable; it is never changed. */

@@ -13,6 +13,7 @@ import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
 import { transfer } from '../addons/transfer/addon.ts';
 import { usage } from '../addons/usage/addon.ts';
+import { registerKinds } from '../domain/kinds/addon-kind.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
 import type { Log } from '../process/log.ts';
 import type { Environment } from '../process/settings.ts';
@@ -45,5 +46,7 @@ export async function configureAddons(
   const { basePath, sessions, authType } = config;
   const setup: Setup = { env, log, basePath, sessions, isOpen: authType === 'none', passwordCost };
   const configured = await Promise.all(ADDONS.map(({ configure }) => configure?.(setup) ?? null));
-  return configured.filter((one) => one !== null);
+  const addons = configured.filter((one) => one !== null);
+  registerKinds(addons.flatMap(({ kinds = [] }) => kinds));
+  return addons;
 }

@@ -197,6 +197,7 @@ describe('a state document', () => {
       'tags',
       'favorites',
       'settings',
+      'addonRecords',
     ]);
     assert(!JSON.stringify(plain).includes(digestOf('secret')));
     const { credentials } = exportState(world, { credentials: true });
@@ -322,7 +323,7 @@ describe('a document with a fault is refused whole, and the place of the fault i
     document.projects[0].flags.find((flag: { name: string }) => flag.name === name);
 
   const FAULTS: readonly (readonly [pointer: string, breakIt: (document: Broken) => void])[] = [
-    ['/formatVersion', (d) => (d.formatVersion = 4)],
+    ['/formatVersion', (d) => (d.formatVersion = 5)],
     ['/formatVersion', (d) => delete d.formatVersion],
     ['/roles/0/permissions/0/name', (d) => (d.roles[0].permissions[0].name = 'constructor')],
     ['/roles/0/id', (d) => (d.roles[0].id = 5)],

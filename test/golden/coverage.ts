@@ -1,6 +1,6 @@
 /** The things that the scenario has to cover: every write of the interface, and events of every type. */
 import assert from 'node:assert/strict';
-import type { DomainEvent } from '../../src/domain/state/events.ts';
+import type { DomainEvent, RecordEvent } from '../../src/domain/state/events.ts';
 import { ADMIN_ROUTES } from '../support/surfaces.ts';
 import type { EventShown } from './picture.ts';
 
@@ -9,7 +9,7 @@ import type { EventShown } from './picture.ts';
  * False is for what no request records: what the server does by itself, for flags of a certain age, a minute after a start, and
  * what only earlier releases record.
  */
-const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
+const EVENT_TYPES: { readonly [T in Exclude<DomainEvent['type'], RecordEvent['type']>]: boolean } = {
   'feature-created': true,
   'feature-project-change': true,
   'features-exported': true,

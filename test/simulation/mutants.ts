@@ -82,6 +82,18 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'forgets the newest id of the records of an add-on',
+    file: 'domain/state/addon-records.ts',
+    find: 'lastId: Math.max(lastId, id),',
+    replace: 'lastId: Math.min(lastId, id),',
+  },
+  {
+    name: 'does not count the memory of the records of add-ons that it loads',
+    file: 'domain/state/addon-records.ts',
+    find: '  draft.memoryBytes += growthOf(null, saved);\n',
+    replace: '',
+  },
+  {
     name: 'miscounts the commands that wait',
     file: 'actors/scheduler.ts',
     find: '      this.#queuedCount -= 1;\n',

@@ -3,7 +3,7 @@ import { References } from '../../src/domain/state/references.ts';
 import { recordSize } from '../../src/domain/state/state-memory.ts';
 import type { World } from '../../src/domain/state/world.ts';
 
-export function recountStateBytes({ directory, projects }: World): number {
+export function recountStateBytes({ directory, projects, addonRecords }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
   const { potentiallyStale, completions, tagTypes, tags, favorites, roles, groups, passwords } = directory;
   const { sessions, identities } = directory;
@@ -27,6 +27,7 @@ export function recountStateBytes({ directory, projects }: World): number {
     ...directory.passwordLinks.values(),
     ...directory.invitations.values(),
     ...directory.environments,
+    ...[...addonRecords.values()].flatMap(({ byId }) => [...byId.values()]),
     ...[...projects.values()].flatMap(({ settings, members, groups, defaultStrategies }) => [
       settings,
       ...members.values(),

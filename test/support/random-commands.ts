@@ -17,6 +17,7 @@ import {
 } from '../../src/domain/state/events.ts';
 import { peopleOf } from '../../src/domain/state/locate.ts';
 import type { World } from '../../src/domain/state/world.ts';
+import { createExample, deleteExample, EXAMPLE_KIND, updateExample } from './example-kind.ts';
 import {
   anyPatch,
   anyStrategy,
@@ -454,7 +455,7 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const { userId, id } = c.of(tokens);
     return { type: 'delete-personal-token', userId, id };
   },
-  own: (c) => ownCommand({ sent: {}, decide: ownDecision(c) }),
+  own: (c) => (c.yes ? ofExample(c) : ownCommand({ sent: {}, decide: ownDecision(c) })),
 };
 
 function anySegment(c: Chance): SegmentInput {
@@ -492,6 +493,17 @@ function memberOf(c: Chance): { project: string; userId: number; roleId: number 
   const members = [...(c.world.projects.get(project)?.members ?? [])];
   const [userId, roleId] = members.length === 0 ? [c.userId(), c.role()] : c.of(members);
   return { project, userId, roleId };
+}
+
+function ofExample(c: Chance): Command<'own'> {
+  const { addonRecords } = c.world;
+  const id = c.of([1, ...(addonRecords.get(EXAMPLE_KIND.name)?.byId.keys() ?? [])]);
+  const secret = c.yes ? anyText(c.random) : undefined;
+  return c.of([
+    createExample(anyText(c.random), secret),
+    updateExample(id, anyText(c.random), secret),
+    deleteExample(id),
+  ]) as Command<'own'>;
 }
 
 /** One of the changes that add-ons decide: of what people sign in with, and exports. */
@@ -579,6 +591,7 @@ const FREQUENT: readonly Command['type'][] = [
   'create-project',
   'create-user',
   'create-record',
+  'own',
 ];
 
 /** Flags remembered to be brought back. */

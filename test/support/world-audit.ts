@@ -19,6 +19,7 @@ import type { DirectoryState, ProjectState, World } from '../../src/domain/state
 export function auditWorld(world: World, lastId: number): void {
   auditDirectory(world, lastId);
   auditKinds(world);
+  auditAddonRecords(world, lastId);
   auditRoles(world);
   let flags = 0;
   for (const [id, project] of world.projects) {
@@ -84,6 +85,17 @@ function auditKinds(world: World): void {
       for (const { referred, value } of referencesOf(kindOf(name), record))
         assert(isThere(world, referred, value), `the ${referred} ${value} of a ${noun} exists`);
     }
+  }
+}
+
+function auditAddonRecords({ addonRecords }: World, lastEventId: number): void {
+  for (const [kind, { lastId, revision, byId }] of addonRecords) {
+    assert(revision <= lastEventId, `a record of ${kind} is of event ${revision}, newer than ${lastEventId}`);
+    for (const [id, record] of byId)
+      assert(
+        record.kind === kind && record.id === id && id <= lastId && record.revision <= revision,
+        `${kind} ${id} is kept in its place`,
+      );
   }
 }
 

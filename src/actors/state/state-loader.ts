@@ -79,7 +79,7 @@ export function replayFrame(
 }
 
 /** After a recovery: the state holds the events up to `lastId`, and no others. Costs a look at each project. */
-export function assertNotNewer({ directory, projects }: World, lastId: number): void {
+export function assertNotNewer({ directory, projects, addonRecords }: World, lastId: number): void {
   for (const revision of [directory.revision, directory.environmentsRevision, directory.accessRevision]) {
     assert(revision <= lastId, `the directory is of event ${revision}, and the log ends with ${lastId}`);
   }
@@ -87,4 +87,9 @@ export function assertNotNewer({ directory, projects }: World, lastId: number): 
     assert(revision <= lastId, `the project ${id} is of event ${revision}, and the log ends with ${lastId}`);
     assert(environmentsRevision <= revision, `the project ${id} is older than its environments`);
   }
+  for (const [kind, { revision }] of addonRecords)
+    assert(
+      revision <= lastId,
+      `a record of ${kind} is of event ${revision}, and the log ends with ${lastId}`,
+    );
 }

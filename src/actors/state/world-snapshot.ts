@@ -12,7 +12,9 @@ import type { Session } from '../../domain/access/sessions.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
+import type { AddonRecord } from '../../domain/kinds/addon-kind.ts';
 import { ACCESS_KINDS, KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
+import { loadAddonRecord, recordsToSave } from '../../domain/state/addon-records.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import type { DatedResponse } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -97,7 +99,7 @@ export function snapshotSections(world: World): SnapshotSection[] {
 }
 
 /** The state alone, without what tells histories apart that come to the same state. */
-export function stateSections({ directory, projects }: World): SnapshotSection[] {
+export function stateSections({ directory, projects, addonRecords }: World): SnapshotSection[] {
   const all = [...projects.values()];
   const sectionsOf = (maps: object) =>
     (Object.keys(maps) as MapName[]).map((name) => ({ name, records: valuesOf(directory[name]) }));
@@ -123,6 +125,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     ...sectionsOf(MAPS_ABOUT_FLAGS),
     { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
+    { name: 'addonRecords', records: recordsToSave(addonRecords) },
   ];
 }
 
@@ -169,6 +172,8 @@ export function loadSnapshotRecord(draft: Draft, section: string, record: unknow
     case 'answers':
       directory.responses = directory.responses.restored(record as DatedResponse, draft.edit);
       return;
+    case 'addonRecords':
+      return loadAddonRecord(draft, record as AddonRecord);
     case 'projects':
       return loadProject(draft, record as ProjectRecord);
     case 'flags': {

@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
+import { addonKind, upgradedContent, versionOf } from '../kinds/addon-kind.ts';
 import { type Referred, referencesOf } from '../kinds/kind.ts';
 import { DOCUMENT_KIND_NAMES, type KindName, kindOf, SECRET_KIND_NAMES } from '../kinds/kinds.ts';
 import {
@@ -153,6 +154,7 @@ export class DocumentIssues {
       this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);
     this.#findInFavorites();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
+    this.#findInAddonRecords(this.#frame);
     if (credentials !== undefined) this.#findInCredentials(credentials);
   }
 
@@ -173,6 +175,21 @@ export class DocumentIssues {
     for (const [index, one] of records.entries()) {
       for (const { path: place, referred, value } of referencesOf(kindOf(name), one))
         this.#findReferred(referred, value, `${path}/${index}${place}`);
+    }
+  }
+
+  #findInAddonRecords({ addonRecords }: StateDocument): void {
+    this.#unique(addonRecords, '/addonRecords', ({ kind, id }) => ['/id', `${kind} ${id}`]);
+    for (const [index, { kind: name, version, data, secrets = {} }] of addonRecords.entries()) {
+      const path = `/addonRecords/${index}`;
+      const kind = addonKind(name);
+      if (kind === undefined)
+        this.#addIssue(`${path}/kind`, `This server has no add-on for the kind "${name}".`);
+      else if (version > versionOf(kind))
+        this.#addIssue(`${path}/version`, `This server knows the version ${versionOf(kind)} of this kind.`);
+      else
+        for (const one of kind.issuesOf(upgradedContent(kind, { data, secrets }, version)))
+          this.#addIssue(`${path}${one.path}`, one.message);
     }
   }
 

@@ -23,8 +23,12 @@ import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts
 import { ADDED_TO_KINDS, KINDS, TARGETING_KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
 
+/** The first version with records of kinds that add-ons bring. */
+const WITH_ADDON_RECORDS = 4;
+
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
+  WITH_ADDON_RECORDS,
   ...[...ADDED_METADATA, ...ADDED_TO_KINDS].map(({ documentVersion }) => documentVersion),
 );
 const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
@@ -121,6 +125,15 @@ const CredentialsSchema = v.object({
   passwords: v.optional(v.array(v.object({ userId: Id, hash: PasswordHash, changedAt: Time })), []),
 });
 
+/** `version`: of `data` and `secrets`, by the count of the kind. Secrets are included on request alone, as credentials are. */
+const AddonRecordSchema = v.object({
+  kind: Text,
+  id: Id,
+  version: Id,
+  data: v.looseObject({}),
+  secrets: v.exactOptional(v.record(v.string(), v.string())),
+});
+
 /** One list a kind, which documents that are older than the kind do not have. */
 const listsOf = <Kinds extends Readonly<Record<string, { readonly document: v.GenericSchema }>>>(
   kinds: Kinds,
@@ -149,6 +162,10 @@ export const StateDocumentSchema = v.pipe(
     ),
     favorites: v.optional(v.array(FavoritesSchema), []),
     settings: v.optional(v.array(SettingSchema), []),
+    addonRecords: v.pipe(
+      v.optional(v.array(AddonRecordSchema), []),
+      v.description('Records of kinds that add-ons bring, such as integrations.'),
+    ),
     credentials: v.exactOptional(CredentialsSchema),
   }),
   v.title('State'),

@@ -10,6 +10,7 @@ import { ROLES, type Role } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy, defaultStrategyOf, strategyData } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
+import { addonKind, upgradedContent } from '../kinds/addon-kind.ts';
 import {
   DOCUMENT_KIND_NAMES,
   type KindName,
@@ -27,6 +28,7 @@ import {
   newEvent,
   ofEnvironment,
   recordChange,
+  recordEvent,
 } from '../state/events.ts';
 import type { User } from '../state/world.ts';
 import {
@@ -96,7 +98,7 @@ export class ImportEvents {
   /** Events after those of the last flag. */
   end(): readonly DomainEvent[] {
     const flags = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
-    const rest = [...flags, ...favoriteEvents(this.#frame, this.#flagProjects)];
+    const rest = [...flags, ...favoriteEvents(this.#frame, this.#flagProjects), ...addonEvents(this.#frame)];
     const { credentials } = this.#frame;
     return credentials === undefined
       ? rest
@@ -177,6 +179,14 @@ export class ImportEvents {
 
 function settingEvents({ settings }: StateDocument): DomainEvent[] {
   return settings.map((data) => newEvent('setting-created', ABOUT_NOTHING, { data }));
+}
+
+function addonEvents({ addonRecords }: StateDocument): DomainEvent[] {
+  return addonRecords.map(({ kind: name, id, version, data, secrets = {} }) => {
+    const kind = addonKind(name);
+    assert(kind !== undefined, `the add-on for the kind ${name} is there`);
+    return recordEvent(kind, id, [null, upgradedContent(kind, { data, secrets }, version)]);
+  });
 }
 
 function favoriteEvents(

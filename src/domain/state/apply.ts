@@ -9,6 +9,7 @@
 import assert from 'node:assert/strict';
 import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
 import type { PersistentMap } from '../value/persistent-map.ts';
+import { applyRecordEvent } from './addon-records.ts';
 import {
   addInvited,
   applyConsequences,
@@ -24,6 +25,7 @@ import {
   type EventStamp,
   type FlagEvent,
   isKindEvent,
+  isRecordEvent,
   isSessionEvent,
   type KindEvent,
   type ProjectEvent,
@@ -86,6 +88,7 @@ function stampAt(first: EventStamp, place: number): EventStamp {
 function apply(draft: Draft, run: readonly DomainEvent[], stamp: EventStamp): void {
   const event = run[0]!;
   if (event.featureName !== null) applyFlagEvents(draft, run as readonly FlagEvent[], stamp);
+  else if (isRecordEvent(event)) applyRecordEvent(draft, event, stamp);
   else if (event.project !== null) applyProjectEvent(draft, event as ProjectEvent, stamp);
   else if (isSessionEvent(event)) applySessionEvent(draft, event, stamp);
   else applyDirectoryEvent(draft, event as DirectoryEvent, stamp);
@@ -95,9 +98,10 @@ function apply(draft: Draft, run: readonly DomainEvent[], stamp: EventStamp): vo
   );
 }
 
-/** The revision of the event's project; that of the sessions, or of the directory for an event without a project or that removed it. */
-function revisionAfter({ projects, directory }: World, event: DomainEvent): number {
+/** The revision of the event's project or kind; that of the sessions, or of the directory for an event without a project or that removed it. */
+function revisionAfter({ projects, directory, addonRecords }: World, event: DomainEvent): number | undefined {
   if (isSessionEvent(event)) return directory.sessionsRevision;
+  if (isRecordEvent(event)) return addonRecords.get(event.hidden.kind)?.revision;
   const { project } = event;
   return (project === null ? undefined : projects.get(project)?.revision) ?? directory.revision;
 }

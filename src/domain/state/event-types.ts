@@ -3,7 +3,7 @@
  * kinds that are not listed here are last. A search refuses any other type, and accepts a type that the server does not record yet.
  */
 import { EFFECTS } from '../kinds/kinds.ts';
-import type { DomainEvent, KindEvent } from './events.ts';
+import type { DomainEvent, KindEvent, RecordEvent } from './events.ts';
 
 /** The effects of events of one type, for code that looks at decided or recorded events without applying them. */
 interface EventRow {
@@ -15,6 +15,9 @@ interface EventRow {
    */
   readonly reaches?: 'environment' | 'project' | 'segment' | 'other flag' | 'project settings';
 }
+
+/** A type that the core names. */
+type OwnType = Exclude<DomainEvent['type'], RecordEvent['type']>;
 
 /** The row of a type that the server accepts in searches, and does not record. */
 const UNRECORDED = null;
@@ -86,9 +89,9 @@ const EVENTS = {
   'tag-type-updated': {},
   'tag-type-import': UNRECORDED,
   'drop-tag-types': UNRECORDED,
-  'addon-config-created': UNRECORDED,
-  'addon-config-updated': UNRECORDED,
-  'addon-config-deleted': UNRECORDED,
+  'addon-config-created': {},
+  'addon-config-updated': {},
+  'addon-config-deleted': { grows: false },
   'db-pool-update': UNRECORDED,
   'user-created': {},
   'user-updated': {},
@@ -165,9 +168,9 @@ const EVENTS = {
   'actions-updated': UNRECORDED,
   'actions-deleted': UNRECORDED,
 } as const satisfies Readonly<Record<string, EventRow | null>> &
-  Readonly<Record<Exclude<DomainEvent['type'], KindEvent['type']>, EventRow>>;
+  Readonly<Record<Exclude<OwnType, KindEvent['type']>, EventRow>>;
 
-export type EventType = keyof typeof EVENTS | DomainEvent['type'];
+export type EventType = keyof typeof EVENTS | OwnType;
 
 const ROWS: ReadonlyMap<string, EventRow | null> = new Map([
   ...Array.from(EFFECTS.keys(), (type) => [type, {}] as const),

@@ -11,6 +11,7 @@ import type { CompletionData } from '../flags/lifecycle.ts';
 import type { DefaultStrategy, StrategyData } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type AddonContent, type AddonKind, type AddonRecord, versionOf } from '../kinds/addon-kind.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { EFFECTS, type KINDS, type KindName, type RecordOf, rowOf } from '../kinds/kinds.ts';
 import type { SERVICE_ACCOUNT } from '../kinds/user.ts';
@@ -224,7 +225,36 @@ export type DirectoryEvent =
   | About<'setting-updated', Nothing, Setting, Setting>
   | InvitedEvent;
 
-export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent | SessionEvent;
+/** Stands for the types of the events of kinds that add-ons bring: texts that no type of the core can name. */
+type OfAddon = '(of an add-on)';
+
+/** An event about a record of such a kind. It says itself what it is about: the record is `data`, or is gone where that is null. */
+export type RecordEvent = About<OfAddon, Nothing, object | null, object | null> & {
+  readonly hidden: Pick<AddonRecord, 'kind' | 'id' | 'version' | 'secrets'>;
+};
+
+/** The event by which a record of the kind comes to be, changes, or goes: null stands for no record. */
+export function recordEvent(
+  kind: AddonKind,
+  id: number,
+  [before, after]: readonly [AddonContent | null, AddonContent | null],
+): RecordEvent {
+  const { created, updated, deleted } = kind.events;
+  const { secrets = {} } = after ?? {};
+  const hidden = { kind: kind.name, id, version: versionOf(kind) };
+  return {
+    type: (before === null ? created : after === null ? deleted : updated) as RecordEvent['type'],
+    ...ABOUT_NOTHING,
+    data: after?.data ?? null,
+    preData: before?.data ?? null,
+    hidden: Object.keys(secrets).length === 0 ? hidden : { ...hidden, secrets },
+  };
+}
+
+export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent | SessionEvent | RecordEvent;
+
+export const isRecordEvent = (event: DomainEvent): event is RecordEvent =>
+  'hidden' in event && event.hidden !== undefined && 'kind' in event.hidden;
 
 type Typed<Type extends DomainEvent['type']> = Extract<DomainEvent, { readonly type: Type }>;
 

@@ -4,7 +4,8 @@
  * The content version is that of events and snapshot records: their types, their fields, and what these mean.
  * Each frame and each snapshot carries the content version of the build that wrote it. Files are never rewritten:
  * a reader upgrades what it decodes (`decodePayload`, `readSnapshot`), so everything behind those two functions knows
- * the newest content only.
+ * the newest content only. Records of kinds that add-ons bring have versions of their own, because a server without the add-on
+ * keeps them as they are: the add-on upgrades what it reads (kinds/addon-kind.ts).
  *
  * To change the content: append a step here, and keep every earlier step as it is. A new kind, and a new field of one or of a
  * flag's metadata, needs no step: its row says what older records get (kinds/, flags/metadata.ts). A step is pure, never throws on
@@ -12,6 +13,7 @@
  * same event is another matter, see replay-rules.ts.
  */
 import { ADDED_METADATA, type Added } from '../flags/metadata.ts';
+import { addonKind, versionOf } from '../kinds/addon-kind.ts';
 import { ADDED_TO_KINDS, EFFECTS } from '../kinds/kinds.ts';
 import type { RecordedEvent } from './events.ts';
 
@@ -96,7 +98,7 @@ const WRITTEN_STEPS: readonly UpgradeStep[] = [
   },
   {
     reason:
-      'Projects can be private, and have a naming rule, a limit of flags and templates of links: a build that does not know these would show private projects to everybody.',
+      'Projects can be private, and have a naming rule, a limit of flags and templates of links: a build that does not know these would show private projects to everybody. Records of kinds that add-ons bring came in.',
     release: '0.3.0',
   },
 ];
@@ -129,6 +131,18 @@ export function changesEvents(contentVersion: number): boolean {
 }
 
 const stepsFrom = (contentVersion: number): readonly UpgradeStep[] => UPGRADE_STEPS.slice(contentVersion - 1);
+
+/** Written by a newer version of the server. */
+export class NewerContent extends Error {}
+
+/** Throws for a version that only a newer build of the add-on reads. Where the add-on is not there, nothing reads the record. */
+export function refuseNewerContent(name: string, version: number): void {
+  const kind = addonKind(name);
+  if (kind === undefined || version <= versionOf(kind)) return;
+  throw new NewerContent(
+    `the ${kind.noun} has content version ${version}, this server knows ${versionOf(kind)}`,
+  );
+}
 
 /** One step of an upgrade, from a content version to the next (upgrade.ts). */
 export interface UpgradeStep {

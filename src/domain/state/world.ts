@@ -13,6 +13,7 @@ import type { Session } from '../access/sessions.ts';
 import type { Completion } from '../flags/lifecycle.ts';
 import type { ProjectRules } from '../flags/project-rules.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
+import type { AllAddonRecords } from '../kinds/addon-kind.ts';
 import { emptyKindState, type KindState, type RecordOf } from '../kinds/kinds.ts';
 import { type Edit, PersistentMap } from '../value/persistent-map.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
@@ -138,6 +139,7 @@ export interface World {
   readonly lineage: Lineage;
   readonly directory: DirectoryState;
   readonly projects: PersistentMap<string, ProjectState>;
+  readonly addonRecords: AllAddonRecords;
   /** Flag name → id of the project that holds it: names are unique over the whole service. Derived, as are the next ones. */
   readonly flagProjects: PersistentMap<string, string>;
   /** Derived from the flags; no part of the state. */
@@ -168,6 +170,7 @@ export function draftOf(world: World, edit: Edit = {}): Draft {
     lineage: world.lineage,
     directory: world.directory,
     projects: world.projects,
+    addonRecords: world.addonRecords,
     flagProjects: world.flagProjects,
     references: world.references,
     served: world.served,
@@ -241,6 +244,7 @@ export function emptyWorld(): World {
       edit,
     },
     projects: PersistentMap.empty(),
+    addonRecords: PersistentMap.empty(),
     flagProjects: PersistentMap.empty(),
     references: new References(),
     served: new ServedBytes(),

@@ -80,8 +80,8 @@ interface PageFrame {
   readonly tail: Readonly<Record<string, unknown>>;
 }
 
-/** Types of events whose data name people and tokens. */
-const ABOUT_CREDENTIALS = /^(?:user|pat|api-token|public-signup-token|service-account)-/;
+/** Types of events whose data name people and tokens, or where events are sent to. */
+const ABOUT_CREDENTIALS = /^(?:user|pat|api-token|public-signup-token|service-account|addon-config)-/;
 
 export const isForAllReaders = (type: string): boolean => !ABOUT_CREDENTIALS.test(type);
 

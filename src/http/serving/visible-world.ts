@@ -32,7 +32,8 @@ const isHeldEverywhere = ({ id, type }: Role): boolean => id === ADMIN_ROLE_ID |
 const seenIn = new WeakMap<World, WeakMap<Caller, World>>();
 
 function partOf(world: World, caller: Caller): World {
-  const { lineage, directory, references, served, favoredBy, memoryBytes, identity, edit } = world;
+  const { lineage, directory, addonRecords, references, served, favoredBy, memoryBytes, identity, edit } =
+    world;
   const sees = (project: ProjectState): boolean =>
     project.settings.mode !== 'private' || rolesIn(world, caller, project).length > 0;
   const whole = world.projects;
@@ -51,7 +52,7 @@ function partOf(world: World, caller: Caller): World {
     World,
     'projects' | 'flagProjects' | 'directory'
   >;
-  return { lineage, references, served, favoredBy, memoryBytes, identity, edit, ...readable };
+  return { lineage, addonRecords, references, served, favoredBy, memoryBytes, identity, edit, ...readable };
 }
 
 /** Gives the view for a caller from whom something is hidden; null for all others. */

@@ -123,9 +123,11 @@ export function newerFormat(
   { file, offset, version, known, of }: NewerFormat,
 ): DataFolderError {
   const problem = `${what} has ${of ?? 'format'} ${version}, this server knows ${known}`;
-  const advice = 'Nothing was changed. Start the version of the server that wrote it, or a newer one.';
-  return new DataFolderError(problem, { file, offset, advice });
+  return new DataFolderError(problem, { file, offset, advice: ADVICE_NEWER });
 }
+
+export const ADVICE_NEWER =
+  'Nothing was changed. Start the version of the server that wrote it, or a newer one.';
 
 /** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
 export const ADVICE_DAMAGED =

@@ -1,6 +1,7 @@
 /** Hands the frames of a journal to the loader of a state while the journal is verified, so that a start reads each file once. */
 import assert from 'node:assert/strict';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
+import { NewerContent } from '../../domain/state/upgrade.ts';
+import { ADVICE_DAMAGED, ADVICE_NEWER, DataFolderError } from '../disk/data-folder.ts';
 import type { DeferredPart } from '../journal/deferred-part.ts';
 import { type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
@@ -37,7 +38,8 @@ export function attempt(step: () => void, place: Place, what: string): void {
     step();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const details = { ...place, advice: ADVICE_DAMAGED, cause };
+    const advice = cause instanceof NewerContent ? ADVICE_NEWER : ADVICE_DAMAGED;
+    const details = { ...place, advice, cause };
     throw new DataFolderError(`The state cannot be rebuilt: ${what} does not fit: ${reason}`, details);
   }
 }

@@ -8,8 +8,9 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade.ts';
+import { CONTENT_VERSION, NewerContent, upgradeRecord } from '../../domain/state/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
+import { ADVICE_NEWER, DataFolderError } from '../disk/data-folder.ts';
 import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';
 import { outlinedRecords } from './outlined-records.ts';
@@ -226,6 +227,11 @@ class SnapshotReader {
       return take(section);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof NewerContent)
+        throw new DataFolderError(`The state cannot be loaded: ${reason}`, {
+          file: this.#options.path,
+          advice: ADVICE_NEWER,
+        });
       return `a record of section "${section}" does not fit: ${reason}`;
     }
   }

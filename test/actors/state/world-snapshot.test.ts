@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { draftOf, emptyWorld, type World } from '../../../src/domain/state/world.ts';
+import { createExample } from '../../support/example-kind.ts';
 import { DEFAULT_STRATEGY, TestWorld } from '../../support/test-world.ts';
 
 const STRATEGY = { ...DEFAULT_STRATEGY, parameters: { b: 1, a: 2 } };
@@ -24,6 +25,7 @@ function filledWorld(): World {
       expiresAt: '2999-01-01T00:00:00.000Z',
     },
     { type: 'add-member', project: 'default', userId: 2, roleId: 5 },
+    createExample('one', 'secret'),
   ).world;
 }
 
@@ -83,8 +85,10 @@ describe('the state as a snapshot', () => {
 function alter(record: unknown): unknown {
   const fields = record as Record<string, unknown>;
   for (const [key, value] of Object.entries(fields)) {
-    if (['id', 'name', 'project', 'digest'].includes(key)) continue;
-    if (typeof value === 'number') return { ...fields, [key]: value + 1 };
+    if (['id', 'name', 'project', 'digest', 'kind', 'version'].includes(key)) continue;
+    // No record of an add-on is newer than the newest of its kind.
+    const step = 'kind' in fields && 'data' in fields ? -1 : 1;
+    if (typeof value === 'number') return { ...fields, [key]: value + step };
     if (typeof value === 'string') return { ...fields, [key]: `${value}!` };
   }
   throw new Error(`nothing to change in ${JSON.stringify(record)}`);
