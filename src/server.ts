@@ -80,7 +80,9 @@ export async function startServer(options: NodeOptions): Promise<Server> {
       },
     });
     const host: Host = {
-      ...{ engine: store.engine, fs, folder: config.dataDir, broadcast: cluster?.broadcast ?? null },
+      ...{ engine: store.engine, fs, folder: config.dataDir },
+      ...{ broadcast: cluster?.broadcast ?? null, sharedValue: cluster?.sharedValue ?? null },
+      isLeading: () => cluster?.access.isLeading() ?? true,
     };
     const addons = await Promise.all(configured.map(async ({ open }) => (await open?.(host)) ?? {}));
     const usage = addons.find((one) => one.usage !== undefined)?.usage ?? NO_USAGE;

@@ -100,6 +100,10 @@ export interface Host {
   readonly folder: string;
   /** Null where the server runs alone. */
   readonly broadcast: Broadcast | null;
+  /** A value of a name of lower-case letters; null where the server runs alone. */
+  readonly sharedValue: ((name: string) => SharedValue) | null;
+  /** Whether this server decides: one that runs alone always does. */
+  isLeading(): boolean;
 }
 
 /** A stream that the nodes of a cluster share: batches at positions 1, 2, 3 and so on, the same for all. Old ones may be gone. */
@@ -148,6 +152,7 @@ export interface Membership {
   readonly store: Store;
   readonly access: ClusterAccess;
   readonly broadcast: Broadcast | null;
+  readonly sharedValue: ((name: string) => SharedValue) | null;
   /** Milliseconds for which what this node shows may be old, where it should not be asked; null otherwise. */
   readonly ageMs: number | null;
   /** The caller of a request that another node hands on; null for every other request. */

@@ -267,15 +267,15 @@ class NatsLog implements ReplicatedLog {
   }
 }
 
-const isApiError = (error: unknown, ...codes: readonly number[]): boolean =>
+export const isApiError = (error: unknown, ...codes: readonly number[]): boolean =>
   error instanceof JetStreamApiError && codes.includes(error.code);
 
-const isWrongSequence = (error: unknown): boolean =>
+export const isWrongSequence = (error: unknown): boolean =>
   isApiError(
     error,
     JetStreamApiCodes.StreamWrongLastSequence,
     JetStreamApiCodes.StreamWrongLastSequenceUnknown,
   );
 
-const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);

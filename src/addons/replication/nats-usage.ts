@@ -1,21 +1,9 @@
 /** The stream of what applications reported, on NATS JetStream. Its oldest batches make room for new ones. */
-import {
-  DiscardPolicy,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-} from '@nats-io/jetstream';
+import { DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lazily } from './file-archive.ts';
 import { streamNameOf } from './nats-log.ts';
-
-/** A server answers within milliseconds. */
-const REQUEST_TIMEOUT_MS = 2_000;
+import { openSideStream, REQUEST_TIMEOUT_MS, type SideStream } from './nats-side-stream.ts';
 
 /** Bytes on the servers' disks: months of what a busy cluster reports. */
 const STREAM_BYTES_MAX = 256 * 1024 * 1024;
@@ -30,16 +18,10 @@ export interface NatsUsageOptions {
   readonly replicas: number;
 }
 
-interface OpenStream {
-  readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
-}
-
 export class NatsUsage {
   readonly #options: NatsUsageOptions;
   readonly #stream: string;
   readonly #subject: string;
-  /** Makes the stream unless it is there: it holds no history. */
   readonly #ready = lazily(() => this.#open());
 
   constructor(options: NatsUsageOptions) {
@@ -63,26 +45,18 @@ export class NatsUsage {
     return { position: message.seq, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
-  async #open(): Promise<OpenStream> {
+  #open(): Promise<SideStream> {
     const { connection, name, replicas } = this.#options;
-    const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
-    try {
-      await manager.streams.info(this.#stream);
-    } catch (error) {
-      const isMissing = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
-      if (!isMissing) throw error;
-      await manager.streams.add({
-        name: this.#stream,
-        subjects: [this.#subject],
-        description: `What applications reported to the nodes of the Flagstaff cluster ${name}.`,
-        retention: RetentionPolicy.Limits,
-        storage: StorageType.File,
-        discard: DiscardPolicy.Old,
-        num_replicas: replicas,
-        max_bytes: STREAM_BYTES_MAX,
-        max_age: STREAM_AGE_NS,
-      });
-    }
-    return { client: jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }), manager };
+    return openSideStream(connection, {
+      name: this.#stream,
+      subjects: [this.#subject],
+      description: `What applications reported to the nodes of the Flagstaff cluster ${name}.`,
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.Old,
+      num_replicas: replicas,
+      max_bytes: STREAM_BYTES_MAX,
+      max_age: STREAM_AGE_NS,
+    });
   }
 }

@@ -8,7 +8,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Store } from '../../actors/store.ts';
-import type { Broadcast, JoiningNode, Membership } from '../../host/addon.ts';
+import type { Broadcast, JoiningNode, Membership, SharedValue } from '../../host/addon.ts';
 import { AtLeast, type ClusterAccess } from '../../http/serving/cluster.ts';
 import type { HandedOn, TransportRequest } from '../../http/transport/transport.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -58,18 +58,20 @@ export class OpenCluster implements Membership {
   readonly archivist: Archivist | null;
   /** On which the nodes share what applications report. */
   readonly broadcast: Broadcast | null;
+  readonly sharedValue: Membership['sharedValue'];
   readonly #log: ReplicatedLog;
   readonly #leader: LeaderClient;
 
   constructor(
     { store, replica, archivist }: ClusterNode<Store>,
-    { log, usage }: Shared,
+    { log, usage, sharedValue }: Shared,
     names: { readonly node: string; readonly hopKey: string },
   ) {
     this.store = store;
     this.replica = replica;
     this.archivist = archivist;
     this.broadcast = usage;
+    this.sharedValue = sharedValue;
     this.#log = log;
     const leader = new LeaderClient({ ...names, leaderAddress: () => replica.otherLeader?.address ?? null });
     this.#leader = leader;
@@ -160,6 +162,7 @@ export interface Shared {
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
   readonly usage: Broadcast | null;
+  readonly sharedValue: ((name: string) => SharedValue) | null;
   /** Sentences that name what an operator should look at, as of the start. */
   readonly warnings: readonly string[];
 }
@@ -181,7 +184,7 @@ function sharedOf(
 ): Promise<Shared> {
   if (replicatedLog === undefined) return openLog(config, notes, { make: false });
   const archive = replicatedArchive ?? null;
-  return Promise.resolve({ log: replicatedLog, archive, usage: null, warnings: [] });
+  return Promise.resolve({ log: replicatedLog, archive, usage: null, sharedValue: null, warnings: [] });
 }
 
 /** Servers that were just started choose a leader within ten seconds or so, and know before that of no bucket. */
@@ -223,6 +226,7 @@ export async function openLog(
   { make, monitorPort }: { readonly make: boolean; readonly monitorPort?: number },
 ): Promise<Shared> {
   const { openNatsArchive } = await import('./nats-archive.ts');
+  const { NatsSharedValues } = await import('./nats-shared-value.ts');
   const { NatsUsage } = await import('./nats-usage.ts');
   const { makeNatsStream, openNatsLog, replicasFor } = await import('./nats-log.ts');
   const { cluster, durability, logBytes } = config;
@@ -242,7 +246,12 @@ export async function openLog(
     if (make) await untilReady(() => makeNatsStream(options), log);
     const opened = await untilReady(() => openNatsLog(options), log);
     const usage = new NatsUsage({ connection, name: cluster, replicas });
-    return { log: opened, archive: config.archive === 'on' ? archive : null, usage, warnings };
+    const values = new NatsSharedValues({ connection, name: cluster, replicas });
+    return {
+      log: opened,
+      archive: config.archive === 'on' ? archive : null,
+      ...{ usage, sharedValue: (name) => values.value(name), warnings },
+    };
   } catch (error) {
     await connection.close();
     throw error;

@@ -57,7 +57,14 @@ async function serveUntil(stop: (error: Error) => void, disk: MemoryFileSystem):
     ...{ commits: new CommitMeter(), lock, port: 0, fs: disk, onWait: () => undefined },
   });
   const { engine } = store;
-  const host = { engine, fs: disk, folder: FOLDER, broadcast: null };
+  const host = {
+    engine,
+    fs: disk,
+    folder: FOLDER,
+    broadcast: null,
+    sharedValue: null,
+    isLeading: () => true,
+  };
   const addons = await Promise.all(configured.map(async ({ open }) => open?.(host)));
   const served = { state: stateHash(engine.world), lastId: engine.lastId };
   for (const addon of addons) await addon?.close?.();

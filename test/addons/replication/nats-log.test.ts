@@ -5,6 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
 import { makeNatsStream, openNatsLog, refuseCutOff } from '../../../src/addons/replication/nats-log.ts';
+import { NatsSharedValues } from '../../../src/addons/replication/nats-shared-value.ts';
 import { NatsUsage } from '../../../src/addons/replication/nats-usage.ts';
 import { openLog as openClusterLog } from '../../../src/addons/replication/open-cluster.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
@@ -100,6 +101,32 @@ describe('what nodes read of the log and of reports', { skip }, () => {
         assert.deepEqual(await consumers.list(stream).next(), []);
     } finally {
       await log.close();
+      await connection.close();
+      await nats.close();
+    }
+  });
+});
+
+describe('a value that nodes share', { skip }, () => {
+  it('is replaced only by a node that knows the one before', async () => {
+    const nats = await startNats(1);
+    const connection = await connectToNats({
+      ...{ servers: nats.urls, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG },
+    });
+    const values = new NatsSharedValues({ connection, name: 'values', replicas: 1 });
+    const [one, other] = [values.value('one'), values.value('other')];
+    try {
+      assert.equal(await one.read(), null);
+      const first = await one.write(Buffer.from('a'), 0);
+      assert(first !== null);
+      assert((await other.write(Buffer.from('x'), 0)) !== null);
+      assert.equal(await one.write(Buffer.from('b'), 0), null);
+      const second = await one.write(Buffer.from('c'), first);
+      assert.equal(await one.write(Buffer.from('d'), first), null);
+      assert.deepEqual(await one.read(), { revision: second, bytes: Buffer.from('c') });
+      const { streams } = await jetstreamManager(connection);
+      assert.equal((await streams.info('FLAGSTAFF_values_SHARED')).state.messages, 2);
+    } finally {
       await connection.close();
       await nats.close();
     }
