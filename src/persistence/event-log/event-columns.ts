@@ -49,21 +49,21 @@ export class EventColumns {
   readonly firstId: number;
   #count = 0;
   #bytesEnd: number;
-  #columns = allocateColumns(0);
+  #columns: ColumnSet;
   /** Rows, the first ones, that are still to be filled in. */
   #unreadCount = 0;
   /** Rows that an audit has seen. Rows never change. */
   #auditedCount = 0;
 
-  constructor(firstId: number, bytesEnd: number) {
+  constructor(firstId: number, bytesEnd: number, capacity = 0) {
     this.firstId = firstId;
     this.#bytesEnd = bytesEnd;
+    this.#columns = allocateColumns(capacity);
   }
 
-  /** Columns for a part of the journal that is read later. */
+  /** Columns for a part of the journal that is read later. They take no memory until it is, unless rows are added behind it. */
   static unread({ segment, lastId, end }: DeferredPart): EventColumns {
     const unread = new EventColumns(segment, end);
-    unread.#resize(lastId - segment + 1);
     unread.#count = lastId - segment + 1;
     unread.#unreadCount = unread.#count;
     unread.#auditedCount = unread.#count;
@@ -88,7 +88,7 @@ export class EventColumns {
 
   push(row: EventRow): void {
     const at = this.#count;
-    if (at === this.#columns.offset.length) this.#resize(Math.max(CAPACITY_MIN, Math.ceil(at * GROWTH)));
+    if (at >= this.#columns.offset.length) this.#resize(Math.max(CAPACITY_MIN, Math.ceil(at * GROWTH)));
     const columns = this.#columns;
     columns.at[at] = row.at;
     columns.offset[at] = row.offset;
@@ -100,9 +100,11 @@ export class EventColumns {
     this.#count = at + 1;
   }
 
-  /** Fills in the rows that were left for later. */
+  /** Fills in the rows that were left for later. The caller does not change them any more. */
   fill(columns: ColumnSet): void {
-    copyRows(columns, this.#columns, this.#unreadCount);
+    assert(columns.offset.length === this.#unreadCount, 'all rows are filled in at once');
+    if (this.#columns.offset.length === 0) this.#columns = columns;
+    else copyRows(columns, this.#columns, this.#unreadCount);
     this.#unreadCount = 0;
     this.#auditedCount = 0;
   }

@@ -25,6 +25,12 @@ export class EventIndex {
   };
   /** Oldest first. */
   readonly #segments: EventColumns[] = [];
+  readonly #rowsOfSegment: number;
+
+  /** `rowsOfSegment`: how many events each segment will have, where that is known. */
+  constructor(rowsOfSegment = 0) {
+    this.#rowsOfSegment = rowsOfSegment;
+  }
 
   /** 0 when there are no events. */
   get firstId(): number {
@@ -74,7 +80,9 @@ export class EventIndex {
     assert(open === undefined || id === open.lastId + 1, 'events are added in the order of their ids');
     const isNext = open?.firstId !== segment;
     assert(!isNext || id === segment, 'a segment is named after its first event');
-    const columns = isNext ? this.#begin(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
+    const columns = isNext
+      ? this.#begin(new EventColumns(segment, SEGMENT_HEADER_BYTES, this.#rowsOfSegment))
+      : open;
     columns.endFrame(offset, offset + length);
     return columns;
   }

@@ -73,6 +73,7 @@ export interface TaskResult {
 }
 
 interface Job {
+  readonly kind: LogTask['kind'];
   readonly cancelled: Int32Array;
   readonly signal: AbortSignal | undefined;
   readonly onAbort: () => void;
@@ -85,6 +86,7 @@ export class WorkerLogReader implements LogReader {
   readonly #jobs = new Map<number, Job>();
   #lastNumber = 0;
   #worker: Worker | null = null;
+  #ended: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(startWorker: () => Worker = startLogReaderWorker) {
@@ -106,7 +108,7 @@ export class WorkerLogReader implements LogReader {
   async close(): Promise<void> {
     this.#closed = true;
     this.#failAll(new Error('The reader of the log is closed'));
-    await this.#worker?.terminate();
+    await Promise.all([this.#ended, this.#worker?.terminate()]);
   }
 
   #run(task: LogTask, signal?: AbortSignal): Promise<TaskOutput> {
@@ -120,7 +122,7 @@ export class WorkerLogReader implements LogReader {
         Atomics.store(cancelled, 0, 1);
       };
       signal?.addEventListener('abort', onAbort);
-      this.#jobs.set(number, { cancelled, signal, onAbort, resolve, reject });
+      this.#jobs.set(number, { kind: task.kind, cancelled, signal, onAbort, resolve, reject });
       this.#worker ??= this.#start();
       this.#worker.ref();
       this.#worker.postMessage({ number, task, cancelled } satisfies NumberedTask);
@@ -135,6 +137,7 @@ export class WorkerLogReader implements LogReader {
       cause = error;
     });
     worker.on('exit', () => {
+      if (this.#worker !== worker) return;
       this.#worker = null;
       this.#failAll(new Error('The thread that reads the log ended before it had answered', { cause }));
     });
@@ -148,7 +151,15 @@ export class WorkerLogReader implements LogReader {
     else if (outcome.kind === 'damaged') job?.reject(errorOf(outcome.damage));
     else job?.reject(new Error(outcome.problem));
     // An idle thread must not keep a process alive that has nothing else to do.
-    if (this.#jobs.size === 0) this.#worker?.unref();
+    if (this.#jobs.size > 0) return;
+    this.#worker?.unref();
+    if (job?.kind === 'check') this.#end();
+  }
+
+  /** A thread that has read a part of the journal keeps a heap as large as it was then; the next task gets another thread. */
+  #end(): void {
+    this.#ended = Promise.all([this.#ended, this.#worker?.terminate()]);
+    this.#worker = null;
   }
 
   #failAll(error: Error): void {
@@ -171,7 +182,7 @@ export async function checkPart(
 ): Promise<Checked> {
   const { segment } = part;
   const file = join(folder, segmentFileName(segment));
-  const index = isIndexed ? null : new EventIndex();
+  const index = isIndexed ? null : new EventIndex(part.lastId - segment + 1);
   const visit: VisitFrame = (raw, payload) => {
     if (index !== null) indexFrame(index, { firstId: segment, path: file }, raw, payload);
     return true;

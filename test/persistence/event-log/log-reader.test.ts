@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,6 +142,22 @@ test('a search that meets bad bytes fails with the reason, and the thread lives 
   await assert.rejects(search.scan(request), /Event 1 cannot be read back: it is not where/);
   assert.equal(await total(log, 'launch'), EVENTS);
   assert.equal(started, 1);
+  await log.close();
+});
+
+test('the thread ends once the parts of the journal that it was to read are read, and what comes next gets another', async () => {
+  const threads: Worker[] = [];
+  const reader = new WorkerLogReader(() => {
+    threads.push(startLogReaderWorker());
+    return threads.at(-1)!;
+  });
+  const log = await openOn(reader);
+  assert.equal(await total(log, 'launch 7'), 1111);
+  const ended = once(threads[0]!, 'exit');
+  for (const part of log.parts(log.lastId)) assert.equal(await log.check(part), null);
+  await ended;
+  assert.equal(await total(log, 'launch 7'), 1111);
+  assert.equal(threads.length, 1 + log.parts(log.lastId).length);
   await log.close();
 });
 
