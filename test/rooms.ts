@@ -284,6 +284,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'addons/integrations/providers',
+      'domain/flags',
       'domain/state',
       'host',
       'persistence/disk',

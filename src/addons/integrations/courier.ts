@@ -72,6 +72,8 @@ export interface CourierOptions {
   /** Whether the leader can change, which is looked at each second. */
   readonly isCluster: boolean;
   readonly publicUrl: string | null;
+  /** The percentage of users for whom the event's flag is on. */
+  shareOf(event: LoggedEvent): number | null;
   /** Milliseconds since 1970. */
   now(): number;
   /** From 0 to 1. */
@@ -488,8 +490,8 @@ export class Courier {
     event: LoggedEvent,
     { attempt, handled }: Pick<Line, 'attempt' | 'handled'>,
   ): Promise<Told | null> {
-    const { publicUrl, now, send } = this.#options;
-    const surroundings = { publicUrl, at: new Date(now()) };
+    const { publicUrl, shareOf, now, send } = this.#options;
+    const surroundings = { publicUrl, share: shareOf(event), at: new Date(now()) };
     const { provider, parameters } = line.integration;
     return tell({ provider, parameters, event, surroundings, attempt, handled }, send);
   }

@@ -168,6 +168,7 @@ export class Scene {
       isLeading: isLeading ?? isAlive,
       isCluster: isLeading !== undefined,
       publicUrl: null,
+      shareOf: () => null,
       now: () => this.time.nowMs,
       random: this.#random,
       timer: (delayMs, callback) => this.time.timer(delayMs, () => isAlive() && callback()),

@@ -83,7 +83,7 @@ const PLACEHOLDERS: Readonly<Record<string, Fill>> = {
   '{newProject}': field('newProject'),
   '{tag}': (event) => ({ name: `${textIn(event, ['type']) ?? ''}:${textIn(event, ['value']) ?? ''}` }),
   '{count}': ({ data }) => countOf(isJsonObject(data) ? data['features'] : []),
-  '{audience}': (_, { share = null }) => (share === null ? '' : ` for ${share} %`),
+  '{audience}': (_, { share }) => (share === null ? '' : ` for ${share} %`),
   '{rollout}': ({ data, preData }) => rolloutOf(shareIn(preData), shareIn(data)),
 };
 

@@ -24,7 +24,7 @@ export interface Surroundings {
   /** The time of the attempt. */
   readonly at: Date;
   /** The percentage of users for whom the event's flag is on in its environment at this time; null where no one number says it. */
-  readonly share?: number | null;
+  readonly share: number | null;
 }
 
 export interface OutgoingRequest {

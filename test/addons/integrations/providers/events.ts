@@ -4,6 +4,7 @@ import type { LoggedEvent } from '../../../../src/persistence/event-log/logged-e
 
 export const SURROUNDINGS: Surroundings = {
   publicUrl: 'https://flags.example',
+  share: null,
   at: new Date('2026-03-04T05:06:07.890Z'),
 };
 
