@@ -21,6 +21,9 @@ import type { ReplicatedLog } from './replicated-log.ts';
 /** Between two attempts while the outcome of the first is not known. */
 export const RETRY_PAUSE_MS = 100;
 
+/** However long the log takes, no batch waits longer for more changes. */
+const GATHER_MS_MAX = 25;
+
 /** A place in the log from which a node may write. */
 export interface Leadership {
   readonly epoch: number;
@@ -48,9 +51,16 @@ export class ReplicatedCommitLog implements CommitLog {
   #isClosed = false;
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #isPublishing = false;
+  /** Milliseconds that the log took for the last record. */
+  #recordMs = 0;
 
   constructor(options: ReplicatedCommitLogOptions) {
     this.#options = options;
+  }
+
+  /** The time that the last record took: without a wait, half of all callers wait that long for the record of the others. */
+  get gatherMs(): number {
+    return this.#leadership === null ? 0 : Math.min(this.#recordMs, GATHER_MS_MAX);
   }
 
   /** Milliseconds since the log last confirmed that this node leads. */
@@ -146,6 +156,7 @@ export class ReplicatedCommitLog implements CommitLog {
       this.#isPublishing = false;
     }
     this.#leadership = { epoch, position: position + 1 };
+    this.#recordMs = this.unconfirmedMs;
   }
 
   /** Whether the log has the record as position `last + 1`. Throws when it has another one there. */

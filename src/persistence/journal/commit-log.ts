@@ -26,6 +26,11 @@ export interface CommitBatch {
 
 export interface CommitLog {
   /**
+   * Milliseconds for which a batch behind one of several frames waits until it has as many more: callers that get a response often send
+   * the next change. None unless given.
+   */
+  readonly gatherMs?: number;
+  /**
    * Hands over the next batch, which follows the last one that the log decided. Resolves with the id up to which all is
    * decided, at least that of the batch. Rejects when this node may not write, with `FencedError` when another one took
    * over: then the batch never happened, and the journal ends. A batch that the log has from another node is decided

@@ -4,7 +4,8 @@
  * Invariants
  * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after the durable write of the batch
  *   returned, in order. One is in flight; what is appended meanwhile is the next batch (group commit).
- * - No timer ever delays a commit: a single write starts when `commit` is called, and a busy journal batches by itself.
+ * - No timer delays the commit of a single caller, or of a server that stands alone: a write starts when `commit` is called, and a
+ *   busy journal batches by itself. In a cluster, a batch may wait for those whose changes became durable right before (`gatherMs`).
  * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
  *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
  * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
@@ -82,6 +83,9 @@ export class FileJournal {
   #written: Promise<void> = Promise.resolve();
   /** The time at which it was handed over, in milliseconds. */
   #handedOverAt = 0;
+  /** The open batch is not handed over before it has so many frames, or `gatherMs` have passed. */
+  #framesMin = 0;
+  #cancelGathering: () => void = () => undefined;
   #file: OpenFile | null = null;
 
   /** The place where the next batch would begin, counting what is in flight. */
@@ -248,6 +252,9 @@ export class FileJournal {
   /** Starts writing what was appended, unless a write is under way; its end starts the next one. */
   commit(): void {
     if (this.#inFlight !== null || this.#open.frames === 0 || this.#failure !== null) return;
+    if (this.#open.frames < this.#framesMin) return;
+    this.#cancelGathering();
+    this.#framesMin = 0;
     const batch = this.#open;
     assert(
       batch.lastId === this.#appendedId && batch.end === this.#offset,
@@ -331,6 +338,7 @@ export class FileJournal {
     this.#bytes += batch.bytes;
     this.#space.wrote(batch.bytes);
     this.#options.onFrames?.(batch.durable());
+    this.#gather(this.#open.frames + batch.frames);
     batch.clear();
     this.#inFlight = null;
     this.commit();
@@ -338,6 +346,19 @@ export class FileJournal {
     this.#marks.schedule();
     this.#space.checkIfDue();
     this.#preallocation.keepAhead(this.#segment, this.#offset);
+  }
+
+  /** Has the open batch wait until it has so many frames, for a moment. */
+  #gather(frames: number): void {
+    const { gatherMs = 0 } = this.#commitLog;
+    if (gatherMs === 0 || frames === 1) return;
+    this.#framesMin = frames;
+    this.#cancelGathering = (this.#options.timer ?? realTimer)(gatherMs, () => this.#commitAtOnce());
+  }
+
+  #commitAtOnce(): void {
+    this.#framesMin = 0;
+    this.commit();
   }
 
   #fail(file: string, offset: number, cause: unknown): void {
@@ -354,7 +375,7 @@ export class FileJournal {
   async flush(): Promise<void> {
     const id = this.#appendedId;
     while (this.#failure === null && this.durableId < id) {
-      this.commit();
+      this.#commitAtOnce();
       await this.#written;
     }
     if (this.#failure !== null) throw this.#failure;

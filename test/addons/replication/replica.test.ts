@@ -74,6 +74,39 @@ describe('a cluster', () => {
   });
 });
 
+describe('the log of a busy cluster', () => {
+  it('has the next changes of all callers in one record, whenever they began, and the change of one caller at once', async () => {
+    const MS = 5;
+    const cluster = await clusterOf(2, { fate: () => MS });
+    const leader = await cluster.leader();
+    const callers: Promise<void>[] = [];
+    let made = 0;
+    const call = async (times: number): Promise<void> => {
+      for (; times > 0; times -= 1) {
+        made += 1;
+        assert.deepEqual(await leader.execute(createFlag(`flag-${made}`)), CREATED);
+      }
+    };
+    const allOf = async (): Promise<number> => {
+      const begunAtMs = cluster.time.elapsedMs;
+      let tookMs: number | null = null;
+      void Promise.all(callers).then(() => (tookMs = cluster.time.elapsedMs - begunAtMs));
+      await cluster.until('all are done', () => tookMs !== null);
+      return tookMs!;
+    };
+    callers.push(call(10));
+    assert((await allOf()) < 10 * 3 * MS, 'one caller waits for nothing but the log');
+    const before = cluster.log.last;
+    for (let at = 0; at < 8; at += 1) {
+      callers.push(call(20));
+      await cluster.pass(2);
+    }
+    await allOf();
+    const records = cluster.log.last - before;
+    assert(records < 30, `${records} records for 8 times 20 changes`);
+  });
+});
+
 describe('a follower', () => {
   it('takes each record as its leader sends it, with one write to its disk, and reads only what it missed', async () => {
     let isLost = false;

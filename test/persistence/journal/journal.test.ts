@@ -104,6 +104,50 @@ test('what is appended while a sync is in flight is the next batch, written by o
   assert.equal(journal.stats().frames, 100);
 });
 
+test('behind a slow commit log, a batch that waits gathers what those send next who have a response, for a moment', async () => {
+  const fs = await emptyDisk();
+  const written: number[] = [];
+  let due: (() => void)[] = [];
+  const { journal } = await openJournal(fs, {
+    commitLog: { gatherMs: 7, append: async ({ lastId }) => lastId },
+    onCommit: ({ frames }) => written.push(frames),
+    timer: (delayMs, run) => {
+      if (delayMs === 7) due = [...due, run];
+      return () => {
+        due = due.filter((other) => other !== run);
+      };
+    },
+  });
+  const gate = new Gate(fs, 'datasync');
+  const append = (...ids: readonly number[]): void => {
+    for (const id of ids) journal.append(frameOf(id));
+    journal.commit();
+  };
+  const endBatch = async (): Promise<void> => {
+    gate.letThrough();
+    await settled();
+  };
+  append(1);
+  await gate.held();
+  append(2, 3);
+  await endBatch();
+  assert.deepEqual([journal.durableId, due.length], [1, 1], 'the batch gathers');
+  append(4);
+  assert.equal(due.length, 0, 'as many came as have a response');
+  await gate.held();
+  append(5);
+  await endBatch();
+  due[0]!();
+  await gate.held();
+  append(6);
+  await endBatch();
+  const flushed = journal.flush();
+  await gate.held();
+  gate.letThrough();
+  await flushed;
+  assert.deepEqual(written, [1, 3, 1, 1]);
+});
+
 test('a frame records where its batch began, so that recovery knows what had been synced before it', async () => {
   const fs = await emptyDisk();
   const { journal } = await openJournal(fs);
