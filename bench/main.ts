@@ -5,13 +5,12 @@
  *   npm run bench -- --all                 every scenario, in some ten minutes
  *   npm run bench -- --only toggle,create  these scenarios; their results replace the earlier ones
  *   npm run bench -- --quick               30 seconds: one scenario of each sort, to see that it works; writes --json only
- *   npm run bench -- --cluster             a cluster of three beside one node; needs nats-server 2.10 or newer
+ *   npm run bench -- --only cluster        a cluster of three beside one node; needs nats-server 2.10 or newer, by its path in NATS_SERVER
  *   npm run bench -- --peer                beside Unleash on PostgreSQL, and beside Redis and PostgreSQL themselves; five minutes
  *   npm run bench -- --peer http://localhost:4243 --peer-token '*:*.secret'
  */
 import { tmpdir } from 'node:os';
 import { Command } from 'commander';
-import { noNatsServer } from '../test/addons/replication/nats-servers.ts';
 import { EFFORTS, type Scenario } from './lib/measurement.ts';
 import { type Peer, startUnleash } from './lib/peer/unleash.ts';
 import { writeReadme } from './lib/report/readme.ts';
@@ -27,7 +26,7 @@ import {
 import { quickReport, terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS, STANDARD_SCENARIOS } from './scenarios/all.ts';
-import { CLUSTER_SCENARIO_NAME, clusterScenario } from './scenarios/cluster.ts';
+import { clusterScenario } from './scenarios/cluster.ts';
 import { DATABASES_SCENARIO_NAME } from './scenarios/databases.ts';
 import { PEER_SCENARIO_NAME, peerScenario } from './scenarios/peer.ts';
 
@@ -37,16 +36,18 @@ interface Options {
   readonly only?: string;
   readonly folder?: string;
   readonly json?: string;
-  readonly cluster?: true;
   /** `true` without an address. */
   readonly peer?: string | true;
   readonly peerToken?: string;
 }
 
+/** Scenarios that need other servers: their results stay where these are not installed. */
+const BESIDE_OTHERS = [clusterScenario.name, DATABASES_SCENARIO_NAME, PEER_SCENARIO_NAME];
+
 /** The scenarios, in the order of the page. */
 const NAMES = [
-  ...SCENARIOS.map(({ name }) => name).filter((name) => name !== DATABASES_SCENARIO_NAME),
-  ...[CLUSTER_SCENARIO_NAME, DATABASES_SCENARIO_NAME, PEER_SCENARIO_NAME],
+  ...SCENARIOS.map(({ name }) => name).filter((name) => !BESIDE_OTHERS.includes(name)),
+  ...BESIDE_OTHERS,
 ];
 
 const program = new Command('bench')
@@ -60,10 +61,6 @@ const program = new Command('bench')
   .option('--folder <path>', 'a folder on the disk to measure; default: that of temporary files')
   .option('--json <file>', 'write the results of this run there')
   .option(
-    '--cluster',
-    'only what a cluster of three costs beside one node; nats-server 2.10 or newer is needed',
-  )
-  .option(
     '--peer [url]',
     'only what is measured beside another server of this interface; without an address, beside Unleash on PostgreSQL, which are started for it; and beside Redis and PostgreSQL themselves, where they are installed',
   )
@@ -71,10 +68,6 @@ const program = new Command('bench')
   .action(main);
 
 async function main(options: Options): Promise<void> {
-  if (options.cluster) {
-    if (noNatsServer !== null) program.error(noNatsServer);
-    return measure(options, [clusterScenario]);
-  }
   if (options.peer === undefined) return measure(options, chosen(options));
   const peer = await peerOf(options);
   try {

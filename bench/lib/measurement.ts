@@ -17,6 +17,7 @@ export const TABLES = [
   'peer',
   'databases',
   'cluster',
+  'cluster-log',
   'cost',
   'micro',
   'flags',

@@ -1,6 +1,8 @@
 /** Every scenario, in the order in which they run and are reported. */
+import { noNatsServer } from '../../test/addons/replication/nats-servers.ts';
 import { NO_BROWSER } from '../../test/support/browser/browser.ts';
 import type { Scenario } from '../lib/measurement.ts';
+import { clusterScenario } from './cluster.ts';
 import { consoleList } from './console.ts';
 import { cost } from './cost.ts';
 import { create } from './create.ts';
@@ -51,6 +53,8 @@ export const SCENARIOS: readonly Scenario[] = [
   growthEvents,
   // Where there is a browser.
   ...(NO_BROWSER === false ? [consoleList] : []),
+  // Where nats-server is installed.
+  ...(noNatsServer === null ? [clusterScenario] : []),
   // Where Redis or PostgreSQL is installed.
   ...(databases === null ? [] : [databases]),
 ];

@@ -18,6 +18,7 @@ import {
 } from '../../bench/lib/report/results.ts';
 import { quickReport, terminalReport } from '../../bench/lib/report/terminal-report.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
+import { clusterScenario } from '../../bench/scenarios/cluster.ts';
 import { consoleList } from '../../bench/scenarios/console.ts';
 
 const CIRCUMSTANCES = {
@@ -71,7 +72,7 @@ describe('goals', () => {
   });
 
   test('every goal names a scenario that exists', () => {
-    const names = [...SCENARIOS, consoleList].map(({ name }) => name);
+    const names = [...SCENARIOS, clusterScenario, consoleList].map(({ name }) => name);
     for (const { scenario } of GOALS) assert.ok(names.includes(scenario), scenario);
   });
 });

@@ -145,6 +145,22 @@ export const GOALS: readonly Goal[] = [
       isMet: atLeast(bound),
     }),
   ),
+  {
+    what: 'switch at the leader of a cluster, 256 connections',
+    target: '≥ 60 % of one node',
+    scenario: 'cluster',
+    format: 'percent',
+    value: worstOf(Math.min, ['cluster', 'switch at the leader', 256, 'share']),
+    isMet: atLeast(0.6),
+  },
+  {
+    what: 'changes in a record of its log',
+    target: '≥ 16',
+    scenario: 'cluster',
+    format: 'count',
+    value: worstOf(Math.min, ['cluster-log', 'switch at the leader', 256, 'changes']),
+    isMet: atLeast(16),
+  },
   ...(
     [
       ['flag-read', 6],
