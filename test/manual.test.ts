@@ -19,7 +19,7 @@ import { readConfig } from '../src/start/config.ts';
 import { SENTENCES } from './manual-claims.ts';
 import { ENGINES } from './support/installed-engines.ts';
 import { flagstaff } from './support/operator.ts';
-import { ROOT_FOLDER, serverFor, startTestServer, type TestServer } from './support/server.ts';
+import { isOfStream, ROOT_FOLDER, serverFor, startTestServer, type TestServer } from './support/server.ts';
 import { ADMIN_ROUTES } from './support/surfaces.ts';
 
 interface Claim {
@@ -114,7 +114,7 @@ async function ask(server: TestServer, method: string, path: string, token: bool
     headers: token ? { authorization: '*:*.test-secret' } : {},
   });
   // A stream would not end.
-  const isStream = fetched.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const isStream = isOfStream(fetched.headers.get('content-type') ?? '');
   if (isStream) await fetched.body?.cancel();
   return { status: fetched.status, text: isStream ? '' : await fetched.text() };
 }

@@ -4,9 +4,10 @@
  * a second, in a thread, and must not delay lists and the past of a flag.
  */
 import assert from 'node:assert/strict';
+import type { RecordedEvent } from '../domain/state/events.ts';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { EventQuery } from '../persistence/event-log/event-filter.ts';
-import type { EventLog } from '../persistence/event-log/event-log.ts';
+import type { EventLines, EventLog } from '../persistence/event-log/event-log.ts';
 import type { EventPage } from '../persistence/event-log/event-page.ts';
 import { FairQueue, type FairQueueLimits } from './fair-queue.ts';
 import type { FlagHistory, PastFlag, PastFlagQuery, PastFlags, PastFlagsQuery } from './flag-history.ts';
@@ -53,6 +54,24 @@ export class LogReads {
     assert(this.#has(durableId), 'each event that may be shown is in the log');
     const queue = query.query ? this.#textSearches : this.#reads;
     return this.#read(queue, () => this.#options.eventLog.search(query, durableId, requester), requester);
+  }
+
+  /** The next lines after event `id`, as `EventLog` makes them; a 410 where events after it are no longer kept. */
+  async linesAfter(
+    id: number,
+    query: { readonly durableId: number; isWanted(event: RecordedEvent): boolean },
+    requester: Requester,
+  ): Promise<EventLines | Refusal> {
+    const { eventLog } = this.#options;
+    const lines = await this.#read(this.#reads, () => eventLog.linesAfter(id, query, requester), requester);
+    return (
+      lines ??
+      refuse(
+        'GoneError',
+        `The events before ${eventLog.oldestId(query.durableId)} are no longer kept: ` +
+          `what came after event ${id} is lost in part. Leave the parameter after away to begin with the oldest event.`,
+      )
+    );
   }
 
   /** Runs `walk` over the state in its turn. It must work in turns, and stop with the requester's signal. */

@@ -160,6 +160,7 @@ import {
 } from '../../src/http/transport/transport-limits.ts';
 import { OFFERED_BYTES_MAX, OFFERED_EACH_ROUND_BYTES, scratch } from '../../src/http/transport/uws-body.ts';
 import { COUNTED_FILTERS_MAX } from '../../src/persistence/event-log/column-search.ts';
+import { LINES_BYTES_MAX, LINES_EVENTS_MAX } from '../../src/persistence/event-log/event-log.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
 
@@ -521,14 +522,19 @@ export const SECTIONS: readonly LimitSection[] = [
       row('streams', `${number(STREAMS_MAX)}, or 5 of 6 connections`, '503', 'STREAMS_MAX'),
       row('streams of pages, for OFREP', number(PAGE_STREAMS_MAX), '503'),
       row(
-        'streams of events, for the console',
+        'streams of events, and of their lines',
         `${number(EVENT_STREAMS_MAX)}, ${number(STREAMS_PER_CALLER_MAX)} of one caller`,
         '503; the console polls',
       ),
       row(
         'events in one of its messages',
         `${number(EVENTS_TOLD_MAX)}, and ${number(TOLD_LENGTH_MAX)} characters`,
-        '`missed`: its client reads again',
+        '`missed`: its client reads again; lines come from the log',
+      ),
+      row(
+        'events read at once for lines',
+        `${number(LINES_EVENTS_MAX)}, and ${bytes(LINES_BYTES_MAX)}`,
+        'the rest follows',
       ),
       row(
         'query strings that have open streams',

@@ -71,6 +71,10 @@ interface SentRequest {
   readonly body: string | Uint8Array | undefined;
 }
 
+/** Whether a response with this content type goes on without end. */
+export const isOfStream = (type: string): boolean =>
+  type === 'text/event-stream' || type === 'application/x-ndjson';
+
 /** Exchanges a request for its response as `fetch` does, for a fraction of its time. A stream is only opened: it would not end. What is no JSON is left out. */
 function exchange(url: string, method: string, { headers, body }: SentRequest): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
@@ -82,7 +86,7 @@ function exchange(url: string, method: string, { headers, body }: SentRequest): 
         received.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
       const status = response.statusCode ?? 0;
       const type = received.get('content-type') ?? '';
-      if (type === 'text/event-stream') {
+      if (isOfStream(type)) {
         response.destroy();
         return resolve({ status, headers: received, body: undefined });
       }
@@ -123,8 +127,8 @@ export function caller(origin: string, prefix = '/api/admin'): Call {
       },
       body: body === undefined ? undefined : isRaw ? (body as string | Uint8Array) : JSON.stringify(body),
     });
-    const isStream = response.headers.get('content-type') === 'text/event-stream';
-    if (!isStream) for (const observe of observers) observe(method, prefix + path, response);
+    if (!isOfStream(response.headers.get('content-type') ?? ''))
+      for (const observe of observers) observe(method, prefix + path, response);
     return response;
   };
 }

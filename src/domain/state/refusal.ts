@@ -17,6 +17,7 @@ export type RefusalName =
   | 'NotFoundError'
   | 'MethodNotAllowedError'
   | 'NameExistsError'
+  | 'GoneError'
   | 'InvalidOperationError'
   | 'PreconditionFailedError'
   | 'PayloadTooLargeError'

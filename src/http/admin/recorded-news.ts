@@ -14,17 +14,20 @@ export const EVENTS_TOLD_MAX = 100;
 /** Characters of a message, which take some 5 ms to encode. A client that has missed more reads it in pages. */
 export const TOLD_LENGTH_MAX = 2 ** 20;
 
-/** The part of an event that is sent: its head, or all of it. */
-export type Told = 'head' | 'whole';
+/** The form in which events are sent: their heads or all of them in a message, or all of each in a line. */
+export type Told = 'head' | 'whole' | 'lines';
 
 /** Whether a client may hear of an event; null: of every one. */
 export type IsHeard = ((event: RecordedEvent) => boolean) | null;
 
+/** The next news of a client; `missed` where its stream does not tell of so much. */
+export type News = Message | 'missed';
+
 export class RecordedNews {
   readonly #feed: ChangeFeed;
   readonly #told: Told;
-  /** The last message: most streams are equally far. */
-  #last: { readonly afterId: number; readonly news: Message } | null = null;
+  /** The last news: most streams are equally far. */
+  #last: { readonly afterId: number; readonly newestId: number; readonly news: News } | null = null;
 
   constructor(feed: ChangeFeed, told: Told) {
     this.#feed = feed;
@@ -37,59 +40,62 @@ export class RecordedNews {
     return { id, bytes: message('opened', id, {}) };
   }
 
-  /** The news of durable events after event `id`; null when there are none. */
-  after(id: number, isHeard: IsHeard): Message | null {
+  /** The news of durable events after event `id`; null when there are none, `missed` when there are more than it tells. */
+  after(id: number, isHeard: IsHeard): News | null {
     const newestId = this.#feed.durableId;
     if (id === newestId) return null;
-    const last = this.#last?.afterId === id && this.#last.news.id === newestId ? this.#last.news : null;
+    const last = this.#last?.afterId === id && this.#last.newestId === newestId ? this.#last.news : null;
     if (isHeard === null && last !== null) return last;
     // An id that lies ahead is of another history.
     const changes = newestId - id > EVENTS_TOLD_MAX ? 'too-old' : this.#feed.since(id);
+    if (typeof changes === 'string') return 'missed';
     const hears = hearsAll(changes, isHeard) ? null : isHeard;
     if (hears === null && last !== null) return last;
-    const news = { id: newestId, bytes: this.#messageAfter(id, changes, { newestId, hears }) };
-    if (hears === null) this.#last = { afterId: id, news };
+    const events = this.#textsOf(changes, id, hears);
+    const news = events === null ? 'missed' : { id: newestId, bytes: this.#bytesOf(events, newestId) };
+    if (hears === null) this.#last = { afterId: id, newestId, news };
     return news;
   }
 
-  #messageAfter(
-    id: number,
-    changes: Changes,
-    { newestId, hears }: { readonly newestId: number; readonly hears: IsHeard },
-  ): Uint8Array | null {
-    if (typeof changes === 'string') return message('missed', newestId, {});
-    const events = this.#textOf(changes, id, hears);
-    if (events === '') return null;
-    return events === null
-      ? message('missed', newestId, {})
-      : message('recorded', newestId, `{"events":[${events}]}`);
+  /** The news as a message; one that was missed, the client reads by itself. */
+  messageAfter(id: number, isHeard: IsHeard): Message | null {
+    const news = this.after(id, isHeard);
+    if (news !== 'missed') return news;
+    return { id: this.#feed.durableId, bytes: message('missed', this.#feed.durableId, {}) };
   }
 
-  /** Events after `id`, with commas between them; null where that is too long. */
-  #textOf(changes: readonly Change[], id: number, hears: IsHeard): string | null {
-    let text = '';
+  #bytesOf(events: readonly string[], newestId: number): Uint8Array | null {
+    if (events.length === 0) return null;
+    if (this.#told === 'lines') return Buffer.from(`${events.join('\n')}\n`);
+    return message('recorded', newestId, `{"events":[${events.join(',')}]}`);
+  }
+
+  /** Events after `id`, each as JSON; null where they are too long. */
+  #textsOf(changes: readonly Change[], id: number, hears: IsHeard): readonly string[] | null {
+    const texts: string[] = [];
+    let length = 0;
     for (const change of changes) {
       for (const [index, event] of change.events.entries()) {
         if (change.id + index <= id || hears?.(event) === false) continue;
-        text += `${text === '' ? '' : ','}${JSON.stringify(this.#toldOf(change, change.id + index))}`;
-        if (text.length > TOLD_LENGTH_MAX) return null;
+        const text = JSON.stringify(this.#toldOf(change, change.id + index));
+        texts.push(text);
+        length += text.length + 1;
+        if (length > TOLD_LENGTH_MAX) return null;
       }
     }
-    return text;
+    return texts;
   }
 
   #toldOf(change: Change, id: number): object {
     const whole = toLoggedEvent(change, id);
-    if (this.#told === 'whole') return whole;
+    if (this.#told !== 'head') return whole;
     const { data: _, preData: __, tags: ___, ...head } = whole;
     return head;
   }
 }
 
-type Changes = ReturnType<ChangeFeed['since']> | 'too-old';
-
-const hearsAll = (changes: Changes, isHeard: IsHeard): boolean =>
-  isHeard === null || typeof changes === 'string' || changes.every(({ events }) => events.every(isHeard));
+const hearsAll = (changes: readonly Change[], isHeard: IsHeard): boolean =>
+  isHeard === null || changes.every(({ events }) => events.every(isHeard));
 
 export const message = (name: string, id: number, data: object | string): Uint8Array =>
   Buffer.from(`${eventHead(name, id)}${typeof data === 'string' ? data : JSON.stringify(data)}${EVENT_END}`);

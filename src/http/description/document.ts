@@ -230,7 +230,7 @@ function requestBodyOf(
 
 function successOf({ operationId, success, kind }: Route, schemas: DescribedSchemas): OpenApiObject {
   const status = String(success.status);
-  if (kind === 'stream') return { [status]: EVENT_STREAM };
+  if (kind === 'stream') return { [status]: eventStream(success.text ?? 'text/event-stream') };
   if (success.text !== undefined)
     return {
       [status]: {
@@ -249,11 +249,11 @@ function successOf({ operationId, success, kind }: Route, schemas: DescribedSche
   };
 }
 
-const EVENT_STREAM: OpenApiObject = {
+const eventStream = (type: string): OpenApiObject => ({
   description:
     'Events as they happen, until the client, the server or the end of the token closes the connection.',
-  content: { 'text/event-stream': { schema: { type: 'string' } } },
-};
+  content: { [type]: { schema: { type: 'string' } } },
+});
 
 function notModifiedOf(route: Route): OpenApiObject {
   return honoursIfNoneMatch(route) ? { '304': { $ref: '#/components/responses/NotModified' } } : {};

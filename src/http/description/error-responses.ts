@@ -57,6 +57,11 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
     when: 'The present state forbids it.',
     message: 'The flag "checkout-redesign" is archived and cannot be changed.',
   },
+  GoneError: {
+    when: 'Some of the requested events are no longer kept.',
+    message:
+      'The events before 1200 are no longer kept: what came after event 7 is lost in part. Leave the parameter after away to begin with the oldest event.',
+  },
   PreconditionFailedError: {
     when: 'What the path names has changed since the response that If-Match names.',
     message: 'The flag "checkout-redesign" has changed since it was read.',

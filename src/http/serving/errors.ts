@@ -21,6 +21,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   MethodNotAllowedError: 405,
   NameExistsError: 409,
   InvalidOperationError: 409,
+  GoneError: 410,
   PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   UnsupportedMediaTypeError: 415,

@@ -1,5 +1,5 @@
 /**
- * Open streams of server-sent events, and the sources that they follow. A change that becomes durable wakes one worker for all of them,
+ * Open streams, and the sources that they follow. A change that becomes durable wakes one worker for all of them,
  * which brings each source up to date, and then writes to its streams. It works in short turns, and sources alternate, so that writes continue
  * beside it, and many streams of one source do not hold up those of another. Changes that arrive while it works are sent together in
  * its next round.
@@ -41,6 +41,8 @@ export interface Subscription<S> {
   isEntitled(): boolean;
   /** The messages behind event `id` about what is durable, oldest first; null where the client has missed more than is kept. */
   after(id: number): Iterable<Message> | null;
+  /** Shows that the connection is alive; a comment of server-sent events unless given. */
+  readonly keepAlive?: Uint8Array;
   /** Called once the client has been sent all that the stream begins with. */
   onBegun?(): void;
   /** Called once the stream is over. */
@@ -88,7 +90,8 @@ export class Subscriber<S = unknown> {
   }
 
   keepAlive(): void {
-    if (!this.#isWaiting && this.#first === null) this.#response.write(KEEP_ALIVE);
+    if (this.#isWaiting || this.#first !== null) return;
+    this.#response.write(this.subscription.keepAlive ?? KEEP_ALIVE);
   }
 
   /** Its client reconnects. */
@@ -246,10 +249,11 @@ export class Subscribers<S> {
 
   #checkSome(): void {
     for (const stream of this.#unchecked.splice(-STREAMS_A_STEP))
-      if (!stream.subscription.isEntitled()) this.#end(stream);
+      if (!stream.subscription.isEntitled()) this.end(stream);
   }
 
-  #end(stream: Subscriber<S>): void {
+  /** Sends nothing more to the client, and ends its stream. */
+  end(stream: Subscriber<S>): void {
     this.#forget(stream);
     stream.end();
   }
@@ -288,7 +292,7 @@ export class Subscribers<S> {
   /** Ends the streams of a source; their clients reconnect. */
   #fail({ source, streams }: Delivery<S>, error: unknown): void {
     this.#options.onFault?.(source);
-    for (const stream of [...streams]) this.#end(stream);
+    for (const stream of [...streams]) this.end(stream);
     this.#state.feed.report(error);
   }
 

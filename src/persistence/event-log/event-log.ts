@@ -11,6 +11,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart, JournalPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
@@ -36,7 +37,7 @@ import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
 import { indexFrame } from './index-building.ts';
 import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
-import { recordedEvent } from './logged-event.ts';
+import { recordedEvent, toLoggedEvent } from './logged-event.ts';
 import { fillRows } from './part-rows.ts';
 import type { TextMatches } from './text-scan.ts';
 
@@ -55,6 +56,22 @@ type Reader = Pick<Walk, 'signal' | 'charge'>;
 
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
+
+/** Events as lines of JSON, one each, oldest first. */
+export interface EventLines {
+  readonly bytes: Uint8Array;
+  /** Every wanted event up to this one is among them, or was before. */
+  readonly lastId: number;
+}
+
+/** Lines end with the event that exceeds this. A client that reads slowly holds on to so much. */
+export const LINES_BYTES_MAX = 256 * 1024;
+
+/** Others have their turn to read after so many events, wanted or not. */
+export const LINES_EVENTS_MAX = 5_000;
+
+/** Characters of lines between two turns of the event loop. */
+const LINES_A_TURN = 64 * 1024;
 
 export class EventLog {
   readonly #options: EventLogOptions;
@@ -300,6 +317,33 @@ export class EventLog {
         if (event !== undefined) yield event;
       }
     }
+  }
+
+  /** The next wanted events after event `id`, of one segment; null where events after it are no longer kept. */
+  async linesAfter(
+    id: number,
+    { durableId, isWanted }: { readonly durableId: number; isWanted(event: RecordedEvent): boolean },
+    { signal, charge }: Reader = {},
+  ): Promise<EventLines | null> {
+    assert(this.isWhole && id <= durableId, 'lines begin with an event of the log, once all is read');
+    if (id + 1 < this.oldestId(durableId)) return null;
+    const view = this.#index.views(durableId).find(({ firstId, count }) => firstId + count > id + 1);
+    const to = view === undefined ? durableId : view.firstId + view.count - 1;
+    let text = '';
+    let turnEnd = LINES_A_TURN;
+    let lastId = to;
+    for await (const { id: eventId, frame, event } of this.iterate({ from: id + 1, to, signal, charge })) {
+      const begunAt = performance.now();
+      if (isWanted(event)) text += `${JSON.stringify(toLoggedEvent(frame, eventId))}\n`;
+      charge?.(performance.now() - begunAt);
+      lastId = eventId;
+      if (text.length > LINES_BYTES_MAX || eventId - id >= LINES_EVENTS_MAX) break;
+      if (text.length < turnEnd) continue;
+      turnEnd = text.length + LINES_A_TURN;
+      await this.#yield();
+    }
+    // Retention may have deleted the file while it was read.
+    return id + 1 < this.oldestId(durableId) ? null : { bytes: Buffer.from(text), lastId };
   }
 
   /** The last event made at this time or before; null when none that old is kept. */

@@ -12,6 +12,7 @@ import { addUser } from '../../support/interface.ts';
 import { flagstaff } from '../../support/operator.ts';
 import {
   type Call,
+  isOfStream,
   type ReceivedResponse,
   startTestServer,
   type TestServer,
@@ -139,7 +140,7 @@ interface Read {
 }
 
 const READS: readonly Read[] = [...described()].flatMap(([method, path, { responses, parameters = [] }]) => {
-  const isStream = responses['200']?.content?.['text/event-stream'] !== undefined;
+  const isStream = Object.keys(responses['200']?.content ?? {}).some(isOfStream);
   if (method !== 'GET' || isStream) return [];
   const all = parameters.map((one: Json) =>
     one.$ref === undefined ? one : DOCUMENT.components.parameters[one.$ref.split('/').pop()],

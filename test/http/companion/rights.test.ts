@@ -54,6 +54,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getEventsForToggle',
     'getEventTypes',
     'streamEvents',
+    'streamEventLines',
     'searchUsers',
     'getRoles',
     'getRoleById',

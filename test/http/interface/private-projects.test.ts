@@ -8,7 +8,12 @@ import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { addUser } from '../../support/interface.ts';
-import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
+import {
+  ADMIN_TOKEN,
+  type ReceivedResponse,
+  startTestServer,
+  type TestServer,
+} from '../../support/server.ts';
 
 const [ADMIN, EDITOR, VIEWER, OWNER, MEMBER] = [1, 2, 3, 4, 5] as const;
 
@@ -41,6 +46,12 @@ describe('a private project', () => {
     const response = await server.call(method, path, body, token === undefined ? {} : { token });
     assert(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
     return response.body;
+  };
+
+  const linesFor = async (token: string): Promise<{ status: number; text: string }> => {
+    const url = `${server.origin}/api/admin/events.ndjson?follow=false`;
+    const response = await fetch(url, { headers: token === '' ? {} : { authorization: token } });
+    return { status: response.status, text: await response.text() };
   };
 
   const addSeen = async (project: string): Promise<void> => {
@@ -284,6 +295,27 @@ describe('a private project', () => {
       );
       stream.close();
     }
+  });
+
+  it('has no line among the events of those who do not see it, and the lines of all others are those that a search finds', async () => {
+    const everybody = { ...blind, ...seeing, 'an API token': ADMIN_TOKEN };
+    for (const [kind, token] of Object.entries(everybody)) {
+      const { status, text } = await linesFor(token);
+      assert.equal(status, 200, kind);
+      const { body } = await server.call('GET', '/search/events?limit=1000', undefined, { token });
+      const found: { id: number; type: string }[] = body.events.toReversed();
+      const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+      assert.equal(
+        lines.some(({ project }) => project === HIDDEN),
+        !(kind in blind),
+        kind,
+      );
+      // A search leaves out segments of other projects, too.
+      const isSought = ({ type }: { type: string }) => !(kind in blind && type.startsWith('segment-'));
+      assert.deepEqual(lines.filter(isSought), found, kind);
+    }
+    for (const token of ['', 'user:nobody', 'default:development.no-such-token'])
+      assert.equal((await linesFor(token)).status, 401);
   });
 
   it('is there for Admins, its members, and those who are members of all projects', async () => {

@@ -18,7 +18,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** Streams do not end by themselves. */
-const STREAMS = /streaming|event-stream/;
+const STREAMS = /streaming|event-stream|ndjson/;
 
 /** Headers that an engine adds by itself; uWebSockets.js gives a 204 a length, too. */
 const OF_ENGINES = ['connection', 'date', 'keep-alive', 'transfer-encoding', 'uwebsockets'];

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordedEvent } from '../../../src/domain/state/events.ts';
 import type { EventQuery } from '../../../src/persistence/event-log/event-filter.ts';
-import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
+import {
+  type EventLines,
+  type EventLog,
+  LINES_BYTES_MAX,
+} from '../../../src/persistence/event-log/event-log.ts';
 import { type EventPage, PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import type { LoggedEvent } from '../../../src/persistence/event-log/logged-event.ts';
 import {
@@ -37,6 +42,9 @@ async function search(log: EventLog, query: Partial<EventQuery>, durableId = log
   const { totalEvents, nextOffset } = page;
   return { events: eventsOf(page), totalEvents, nextOffset };
 }
+
+const textsOf = ({ bytes }: EventLines): readonly string[] =>
+  Buffer.from(bytes).toString().split('\n').slice(0, -1);
 
 const ids = (page: Page): number[] => page.events.map(({ id }) => id);
 
@@ -345,6 +353,66 @@ test('events whose segment is deleted just before they are read are left out, on
   journal.disk.beforeCall = null;
   journal.disk.take(`${FOLDER}/${String(second).padStart(20, '0')}.journal`);
   await assert.rejects(log.readFrame(second), { code: 'ENOENT' });
+});
+
+test('lines hold each wanted event once, a segment at a time, and are refused where retention took some, even while they are read', async () => {
+  const journal = await journalOf(SIX, 220);
+  const log = await journal.openLog();
+  const wanted = {
+    durableId: log.lastId,
+    isWanted: ({ type }: RecordedEvent) => type !== 'feature-archived',
+  };
+  const ids: number[] = [];
+  let pages = 0;
+  for (let id = 0; id < log.lastId; pages += 1) {
+    const lines = (await log.linesAfter(id, wanted)) ?? assert.fail('all are kept');
+    ids.push(...textsOf(lines).map((text) => JSON.parse(text).id as number));
+    assert(lines.lastId > id);
+    id = lines.lastId;
+  }
+  assert(pages > 1, 'there are several segments');
+  const all = await eventsById(
+    log,
+    Array.from({ length: log.lastId }, (_, at) => at + 1),
+  );
+  assert.deepEqual(
+    ids,
+    all.filter(({ type }) => type !== 'feature-archived').map(({ id }) => id),
+  );
+  const second = journal.added.find(({ position }) => position.segment > 1)?.position.segment ?? 0;
+  journal.disk.beforeCall = ({ kind, path }) => {
+    if (kind !== 'open' || !path.endsWith('/00000000000000000001.journal')) return;
+    log.dropSegmentsBefore(second);
+    journal.disk.take(path);
+  };
+  assert.equal(await log.linesAfter(0, wanted), null);
+  assert.equal(await log.linesAfter(second - 2, wanted), null);
+  assert.equal(
+    textsOf((await log.linesAfter(second - 1, wanted)) ?? assert.fail())[0]?.includes(`"id":${second},`),
+    true,
+  );
+});
+
+test('lines leave the event loop to others after each 64 KiB, and end with the event that exceeds 256 KiB', async () => {
+  const events = Array.from({ length: 3_000 }, (_, at) => ({ data: `${at} ${'x'.repeat(400)}` }));
+  const journal = await journalOf([{ events }], 10_000_000);
+  const { disk } = journal;
+  let turns = 0;
+  const yieldToEventLoop = async (): Promise<void> => {
+    turns += 1;
+  };
+  const log = await openEventLog({
+    fs: disk,
+    folder: FOLDER,
+    logReader: inlineLogReader(disk),
+    yieldToEventLoop,
+  });
+  const { bytes, lastId } =
+    (await log.linesAfter(0, { durableId: 3_000, isWanted: () => true })) ?? assert.fail('all are kept');
+  const [last = ''] = textsOf({ bytes, lastId }).slice(-1);
+  assert.equal(JSON.parse(last).id, lastId);
+  assert(bytes.length > LINES_BYTES_MAX && bytes.length - last.length <= LINES_BYTES_MAX);
+  assert(turns > LINES_BYTES_MAX / (64 * 1024), `${turns} turns`);
 });
 
 test('bytes that went bad after the start are reported, not shown', async () => {

@@ -45,7 +45,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getMe',
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
-  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents']),
+  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
 };
 
 function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {
