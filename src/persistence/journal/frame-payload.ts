@@ -94,10 +94,10 @@ export const EVENT_FIELDS: ReadonlySet<string> = new Set([
   ...['type', 'project', 'featureName', 'environment', 'data', 'preData', 'tags', 'hidden'],
 ]);
 
-/** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
-export function peekId(payload: Buffer): number | null {
-  if (!beginsLikePayload(payload, 0)) return null;
-  const id = numberAt(payload, ID_AT);
+/** The id of the first event of the payload at `offset`, without decoding the rest; null when it does not begin as it should. */
+export function peekId(bytes: Buffer, offset = 0): number | null {
+  if (!beginsLikePayload(bytes, offset)) return null;
+  const id = numberAt(bytes, offset + ID_AT);
   return id !== null && isId(id) ? id : null;
 }
 
@@ -105,7 +105,7 @@ export function peekId(payload: Buffer): number | null {
 export function beginsLikePayload(bytes: Buffer, offset: number): boolean {
   const first = bytes[offset];
   if (first === undefined || first < FIRST.fixMap || first > FIRST.fixMap + FIX_COUNT_MAX) return false;
-  return bytes.subarray(offset + 1, offset + ID_AT).equals(PAYLOAD_MARK);
+  return PAYLOAD_MARK.every((byte, at) => bytes[offset + 1 + at] === byte);
 }
 
 export type Decoded =
