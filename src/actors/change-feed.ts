@@ -141,7 +141,8 @@ export class ChangeFeed {
   /** Events up to `id` are on disk: their changes enter the ring and go to the listeners. */
   advance(id: number): void {
     assert(id >= this.#durableId, 'what is durable stays durable');
-    const fresh = this.#takePending(id);
+    const rest = this.#pending.findIndex(({ change }) => change.id > id);
+    const fresh = rest === -1 ? this.#pending : this.#pending.slice(0, rest);
     const newest = fresh.at(-1);
     if (newest === undefined) return;
     const newestId = lastEventId(newest.change);
@@ -149,37 +150,30 @@ export class ChangeFeed {
       newestId === id,
       `the journal made event ${id} durable, a part of the change that ends at ${newestId}`,
     );
+    this.#pending = rest === -1 ? [] : this.#pending.slice(rest);
     this.#durableId = id;
-    for (const entry of fresh) this.#keep(entry);
-    if (this.#listeners.size > 0) this.#tell(fresh.map(({ change }) => change));
+    for (const { bytes } of fresh) this.#bytes += bytes;
+    this.#entries.push(...fresh);
+    this.#dropOldest();
+    if (this.#listeners.size > 0)
+      tellListeners(
+        this.#listeners,
+        fresh.map(({ change }) => change),
+        this.#onFault,
+      );
   }
 
-  #takePending(id: number): readonly Entry[] {
-    const pending = this.#pending;
-    const rest = pending.findIndex(({ change }) => change.id > id);
-    this.#pending = rest === -1 ? [] : pending.slice(rest);
-    return rest === -1 ? pending : pending.slice(0, rest);
-  }
-
-  #tell(changes: readonly Change[]): void {
-    tellListeners(this.#listeners, changes, this.#onFault);
-  }
-
-  #keep(entry: Entry): void {
-    assert(lastEventId(entry.change) <= this.#durableId, 'only durable changes enter the ring');
-    this.#entries.push(entry);
-    this.#bytes += entry.bytes;
-    while (this.#bytes > this.#bytesMax || this.#entries.length > this.#changesMax) this.#drop();
-  }
-
-  #drop(): void {
-    const oldest = this.#entries.shift();
-    assert(oldest !== undefined, 'the ring holds what it counts');
-    const { change, bytes } = oldest;
-    assert(change.id === this.#droppedId + 1, 'changes leave the ring in the order in which they came');
-    this.#bytes -= bytes;
-    this.#droppedId = lastEventId(change);
+  #dropOldest(): void {
+    const entries = this.#entries;
+    let count = 0;
+    for (; this.#bytes > this.#bytesMax || entries.length - count > this.#changesMax; count += 1) {
+      const { change, bytes } = entries[count]!;
+      assert(change.id === this.#droppedId + 1, 'changes leave the ring in the order in which they came');
+      this.#bytes -= bytes;
+      this.#droppedId = lastEventId(change);
+    }
     assert(this.#bytes >= 0 && this.#droppedId <= this.#durableId, 'the ring gives up what it has');
+    entries.splice(0, count);
   }
 
   /** Goes through all changes, to see that none is missing and none is counted twice; for the simulation. */

@@ -98,16 +98,17 @@ export class Scheduler<T> {
 
   /** One command of each actor that has one. Those that get no turn in this round are the first in the next one. */
   #round(): void {
-    let isFirst = true;
-    for (const actor of [...this.#mailboxes.keys()]) {
-      if (!isFirst && this.#options.isTurnOver()) return;
-      isFirst = false;
-      const mailbox = this.#mailboxes.get(actor);
-      const item = mailbox?.shift();
-      assert(mailbox !== undefined && item !== undefined, 'a mailbox is kept while it holds something');
+    const count = this.#mailboxes.size;
+    let served = 0;
+    for (const [actor, mailbox] of this.#mailboxes) {
+      if (served === count || (served > 0 && this.#options.isTurnOver())) return;
+      served += 1;
+      const item = mailbox.shift();
+      assert(item !== undefined, 'a mailbox is kept while it holds something');
       this.#queuedCount -= 1;
       assert(this.#queuedCount >= 0, 'no more commands are taken than were offered');
-      this.#mailboxes.delete(actor);
+      // Behind all others, where there are some.
+      if (this.#mailboxes.size > 1 || mailbox.length === 0) this.#mailboxes.delete(actor);
       if (mailbox.length > 0) this.#mailboxes.set(actor, mailbox);
       this.#options.run(actor, item);
     }

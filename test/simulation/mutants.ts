@@ -61,7 +61,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'tells listeners of changes before they are durable',
     file: 'actors/change-feed.ts',
     find: '    this.#pending.push({ change, bytes });',
-    replace: '    this.#pending.push({ change, bytes });\n    this.#tell([change]);',
+    replace:
+      '    this.#pending.push({ change, bytes });\n    tellListeners(this.#listeners, [change], this.#onFault);',
   },
 ];
 

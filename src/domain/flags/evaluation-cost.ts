@@ -146,5 +146,9 @@ export function strategyCost({ name, constraints, parameters, variants }: Strate
     cost = sumOf(constraints.map(constraintCost));
     constraintsCosts.set(constraints, cost);
   }
-  return sumOf([own, cost, choiceCost(variants)]);
+  const choice = choiceCost(variants);
+  return {
+    ordinary: own.ordinary + cost.ordinary + choice.ordinary,
+    worst: own.worst + cost.worst + choice.worst,
+  };
 }

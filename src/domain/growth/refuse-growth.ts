@@ -63,9 +63,11 @@ function excessIn(
   const { world, limits } = bounds;
   const known = before?.strategies ?? [];
   const [gone, come] = exchanged(known, after.strategies);
-  const old = new Map(gone.map((one) => [one.id, one]));
+  const old = gone.length < 2 ? null : new Map(gone.map((one) => [one.id, one]));
   for (const strategy of come) {
-    const excess = beyond(STRATEGY_ROWS, bounds, old.get(strategy.id) ?? null, strategy, place);
+    const was = old === null ? gone[0] : old.get(strategy.id);
+    const isKnown = was !== undefined && was.id === strategy.id;
+    const excess = beyond(STRATEGY_ROWS, bounds, isKnown ? was : null, strategy, place);
     if (excess !== null) return excess;
   }
   const excess = beyond(ENVIRONMENT_ROWS, bounds, before, after, place);
@@ -96,6 +98,8 @@ interface Row<Part> {
   /** The thing that would grow, to begin a sentence with. */
   readonly subject: string;
   readonly at: string;
+  /** The field that is measured; absent where it is all of the thing. */
+  readonly field?: keyof Part;
   /** The size, or those of several values of a kind, which have no ids. */
   sizesOf(part: Part): number | readonly number[];
 }
@@ -103,16 +107,21 @@ interface Row<Part> {
 const FLAG_ROWS: readonly Row<Flag>[] = [
   {
     ...{ limit: 'descriptionLength', subject: 'The description of the flag', at: '/description' },
+    field: 'description',
     sizesOf: ({ description }) => description?.length ?? 0,
   },
-  { limit: 'tags', subject: 'The flag', at: '', sizesOf: ({ tags }) => tags.length },
+  { limit: 'tags', subject: 'The flag', at: '', field: 'tags', sizesOf: ({ tags }) => tags.length },
 ];
 
 const ENVIRONMENT_ROWS: readonly Row<FlagEnvironment>[] = [
   { limit: 'strategies', subject: 'The flag', at: '', sizesOf: ({ strategies }) => strategies.length },
-  { limit: 'variants', subject: 'The flag', at: '', sizesOf: ({ variants }) => variants.length },
+  {
+    ...{ limit: 'variants', subject: 'The flag', at: '', field: 'variants' },
+    sizesOf: ({ variants }) => variants.length,
+  },
   {
     ...{ limit: 'payloadBytes', subject: 'The payload of a variant of the flag', at: '/#/payload/value' },
+    field: 'variants',
     sizesOf: payloadSizes,
   },
 ];
@@ -121,31 +130,37 @@ const A_STRATEGY = 'A strategy of the flag';
 
 const STRATEGY_ROWS: readonly Row<Strategy>[] = [
   {
-    ...{ limit: 'constraints', subject: A_STRATEGY, at: '/constraints' },
+    ...{ limit: 'constraints', subject: A_STRATEGY, at: '/constraints', field: 'constraints' },
     sizesOf: ({ constraints }) => constraints.length,
   },
   {
-    limit: 'values',
+    ...{ limit: 'values', field: 'constraints' },
     ...{ subject: 'A constraint in a strategy of the flag', at: '/constraints/#/values' },
     sizesOf: ({ constraints }) => constraints.map(({ values }) => values.length),
   },
-  { limit: 'segments', subject: A_STRATEGY, at: '/segments', sizesOf: ({ segments }) => segments.length },
-  { limit: 'variants', subject: A_STRATEGY, at: '/variants', sizesOf: ({ variants }) => variants.length },
   {
-    limit: 'payloadBytes',
+    ...{ limit: 'segments', subject: A_STRATEGY, at: '/segments', field: 'segments' },
+    sizesOf: ({ segments }) => segments.length,
+  },
+  {
+    ...{ limit: 'variants', subject: A_STRATEGY, at: '/variants', field: 'variants' },
+    sizesOf: ({ variants }) => variants.length,
+  },
+  {
+    ...{ limit: 'payloadBytes', field: 'variants' },
     ...{ subject: 'The payload of a variant of a strategy of the flag', at: '/variants/#/payload/value' },
     sizesOf: payloadSizes,
   },
   {
-    ...{ limit: 'titleLength', subject: 'The title of a strategy of the flag', at: '/title' },
+    ...{ limit: 'titleLength', subject: 'The title of a strategy of the flag', at: '/title', field: 'title' },
     sizesOf: ({ title }) => title?.length ?? 0,
   },
   {
-    ...{ limit: 'parameters', subject: A_STRATEGY, at: '/parameters' },
+    ...{ limit: 'parameters', subject: A_STRATEGY, at: '/parameters', field: 'parameters' },
     sizesOf: ({ parameters }) => namesIn(parameters),
   },
   {
-    ...{ limit: 'parameterBytes', subject: A_STRATEGY, at: '/parameters' },
+    ...{ limit: 'parameterBytes', subject: A_STRATEGY, at: '/parameters', field: 'parameters' },
     sizesOf: ({ parameters }) => jsonSize(parameters),
   },
   { limit: 'strategyBytes', subject: A_STRATEGY, at: '', sizesOf: jsonSize },
@@ -165,7 +180,7 @@ function beyond<Part>(
 ): Excess | null {
   for (const row of rows) {
     const max = limits[row.limit];
-    if (jsonBytesMax <= max) continue;
+    if (jsonBytesMax <= max || isKept(row, before, after)) continue;
     const sizes = row.sizesOf(after);
     if (typeof sizes === 'number') {
       if (sizes <= max) continue;
@@ -179,6 +194,9 @@ function beyond<Part>(
   }
   return null;
 }
+
+const isKept = <Part>({ field }: Row<Part>, before: Part | null, after: Part): boolean =>
+  field !== undefined && before?.[field] === after[field];
 
 /** The place of a size that has grown: the largest is compared with what was the largest, the next with the next. */
 function grownBeyond(before: readonly number[], after: readonly number[], max: number): number | null {
@@ -201,8 +219,9 @@ function excessOf(
 /** Names of fields, at any depth. Each different one costs more to decode than its bytes. */
 function namesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  let names = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const item of Object.values(value)) names += namesIn(item);
+  const isList = Array.isArray(value);
+  let names = 0;
+  for (const key in value) names += (isList ? 0 : 1) + namesIn((value as Record<string, unknown>)[key]);
   return names;
 }
 

@@ -75,17 +75,14 @@ export class FlagRecord {
   #environmentBytesOf(environments: readonly FlagEnvironment[]): readonly number[] {
     const { flag, environmentBytes } = this;
     if (environments === flag.environments) return environmentBytes;
-    const sizes: number[] = [];
-    for (const after of environments) {
+    return environments.map((after) => {
       let at = 0;
       while (at < flag.environments.length && flag.environments[at]!.name !== after.name) at += 1;
       const before = flag.environments[at];
-      if (before === undefined) sizes.push(itemSize(after));
-      else if (before.strategies === after.strategies && before.variants === after.variants)
-        sizes.push(environmentBytes[at]!);
-      else sizes.push(environmentBytes[at]! + memoryGrowth(before, after));
-    }
-    return sizes;
+      if (before === undefined) return itemSize(after);
+      const isSame = before.strategies === after.strategies && before.variants === after.variants;
+      return environmentBytes[at]! + (isSame ? 0 : memoryGrowth(before, after));
+    });
   }
 }
 

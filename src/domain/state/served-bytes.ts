@@ -43,16 +43,21 @@ const NOTHING: readonly never[] = [];
 
 export class ServedBytes {
   /** By project, or ALL: bytes of the metadata of all flags, which the document of each environment has. */
-  #metadata = PersistentMap.empty<string, number>();
+  #metadata: PersistentMap<string, number>;
   /** By project, or ALL, and environment. */
-  #shares = PersistentMap.empty<string, Share>();
+  #shares: PersistentMap<string, Share>;
+
+  constructor(before: ServedBytes | null = null) {
+    this.#metadata = before === null ? PersistentMap.empty() : before.#metadata;
+    this.#shares = before === null ? PersistentMap.empty() : before.#shares;
+  }
 
   /** The bytes after a change of a flag. `before` is null for a new flag, `after` for a removed one. */
   replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): ServedBytes {
     const old = before?.archivedAt === null ? before : null;
     const fresh = after?.archivedAt === null ? after : null;
     if (old === fresh) return this;
-    const next = this.#next();
+    const next = new ServedBytes(this);
     if (old === null || fresh === null || old.project !== fresh.project) {
       if (old !== null) next.#exchange(old.project, [old, null], edit);
       if (fresh !== null) next.#exchange(fresh.project, [null, fresh], edit);
@@ -63,7 +68,7 @@ export class ServedBytes {
   /** The bytes when all flags of the project have lost what they have in the environment. */
   withoutEnvironment(project: string, environment: string, edit: Edit): ServedBytes {
     const { bytes, segments } = this.#share(project, environment);
-    const next = this.#next();
+    const next = new ServedBytes(this);
     for (const [id, count] of segments)
       next.#add([project, environment], edit, { segment: id, count: -count });
     next.#add([project, environment], edit, { bytes: -bytes });
@@ -94,13 +99,6 @@ export class ServedBytes {
   isAsBefore(before: ServedBytes, environment: string): boolean {
     const isSame = this.#share(ALL, environment) === before.#share(ALL, environment);
     return isSame && this.metadataBytes(ALL) === before.metadataBytes(ALL);
-  }
-
-  #next(): ServedBytes {
-    const next = new ServedBytes();
-    next.#metadata = this.#metadata;
-    next.#shares = this.#shares;
-    return next;
   }
 
   #exchange(project: string, [before, after]: readonly [Flag | null, Flag | null], edit: Edit): void {
