@@ -284,9 +284,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'addons/integrations/providers',
+      'domain/decide',
       'domain/flags',
+      'domain/json',
+      'domain/kinds',
       'domain/state',
       'host',
+      'http/admin',
+      'http/serving',
       'persistence/disk',
       'persistence/event-log',
     ],
@@ -413,6 +418,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'addons/audit',
       'addons/edge',
+      'addons/integrations',
       'addons/migration',
       'addons/node-http',
       'addons/pages',

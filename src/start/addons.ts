@@ -1,6 +1,7 @@
 /** The list of add-ons, which is all that this program knows of them. */
 import { audit } from '../addons/audit/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
+import { integrations } from '../addons/integrations/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
 import { nodeHttp } from '../addons/node-http/addon.ts';
 import { pages } from '../addons/pages/addon.ts';
@@ -26,6 +27,7 @@ export const ADDONS: readonly Addon[] = [
   pages,
   playground,
   reports,
+  integrations,
   tracing,
   nodeHttp,
   replication,

@@ -341,6 +341,11 @@ async function dependenciesAndTags(call: CheckedCall): Promise<void> {
   await call('PUT', '/tag-types/team', { color: '#0b5394' });
   await call('POST', '/tag-types', { name: 'short-lived' });
   await call('DELETE', '/tag-types/short-lived');
+  const integration = { provider: 'webhook', parameters: { url: 'https://golden.example/' }, enabled: false };
+  const { body: sent } = await call('POST', '/addons', { ...integration, events: ['feature-created'] });
+  await call('PUT', `/addons/${sent.id}`, { ...integration, description: 'Wer es hört' });
+  const { body: unsent } = await call('POST', '/addons', integration);
+  await call('DELETE', `/addons/${unsent.id}`);
   await call('POST', `${FLAGS}/f1/link`, { url: 'https://tracker.example/1', title: 'Größe' });
   const old = { id: 'old', url: 'https://tracker.example/2', title: null };
   await call('POST', FLAGS, { name: 'wanders', links: [{ ...old, id: 'ticket' }, old] });

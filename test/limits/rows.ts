@@ -41,6 +41,7 @@ import {
   VALID_MAX,
 } from '../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
+import { INTEGRATION_BYTES_MAX, INTEGRATIONS_MAX } from '../../src/addons/integrations/kind.ts';
 import { ENTRIES_MAX } from '../../src/addons/people/attempt-limits.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/addons/people/oidc-surface.ts';
 import {
@@ -327,6 +328,11 @@ export const SECTIONS: readonly LimitSection[] = [
       row('link templates of a project', number(LINKS_MAX), '400'),
       row('characters of a naming pattern of flags', number(NAMING_PATTERN_LENGTH_MAX), '400'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
+      row(
+        'integrations, and size of each',
+        `${number(INTEGRATIONS_MAX)}, ${bytes(INTEGRATION_BYTES_MAX)}`,
+        '409, 413',
+      ),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row(
         'custom roles, and size of each',

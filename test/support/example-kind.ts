@@ -1,6 +1,7 @@
 /** A kind as an add-on brings one, for tests of what the core does with its records. */
-import { recordCreated, recordDeleted, recordUpdated } from '../../src/domain/decide/addon-record-changes.ts';
+
 import { type Command, ownCommand } from '../../src/domain/decide/decide.ts';
+import { recordCreated, recordDeleted, recordUpdated } from '../../src/domain/decide/kind-commands.ts';
 import { type AddonKind, registerKinds } from '../../src/domain/kinds/addon-kind.ts';
 
 interface Example {

@@ -15,6 +15,10 @@ const DEFAULT = '/projects/default';
 const FLAG = `${DEFAULT}/features/flag`;
 const CHILD = `${DEFAULT}/features/child`;
 const DEVELOPMENT = `${FLAG}/environments/development`;
+const INTEGRATION = {
+  ...{ provider: 'webhook', enabled: false, events: ['feature-created'] },
+  parameters: { url: 'https://hooks.example/flags' },
+};
 const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['1'] };
 const VARIANTS = [{ name: 'a', weight: 1000, weightType: 'variable', stickiness: 'default' }];
 const STRATEGY = { name: 'flexibleRollout', parameters: { rollout: '50', groupId: 'flag' } };
@@ -59,6 +63,9 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
     `${DEFAULT}/tags`,
     { ...FEATURES, tags: { addedTags: [], removedTags: [{ type: 'simple', value: 'blue' }] } },
   ],
+  ['POST', '/addons', INTEGRATION, 'addon'],
+  ['PUT', '/addons/@addon', INTEGRATION],
+  ['GET', '/addons/@addon'],
   ['POST', '/tag-types', { name: 'team', description: 'Who owns it', icon: 'T' }],
   ['PUT', '/tag-types/team', { description: 'Who owns the flag' }],
   ['POST', `${FLAG}/favorites`],
@@ -164,6 +171,7 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
   ['DELETE', '/segments/@segment'],
   ['DELETE', '/features/flag/tags/simple/red'],
   ['DELETE', '/tag-types/team'],
+  ['DELETE', '/addons/@addon'],
   ['DELETE', '/context/country'],
   ['DELETE', '/strategies/own'],
   ['DELETE', `${DEFAULT}/api-tokens/@projectToken`],

@@ -94,6 +94,9 @@ const ROWS = {
   CREATE_FRONTEND_API_TOKEN: root('admin', 'Create frontend tokens'),
   UPDATE_FRONTEND_API_TOKEN: root('admin', 'Change when frontend tokens expire'),
   DELETE_FRONTEND_API_TOKEN: root('admin', 'Delete frontend tokens'),
+  CREATE_ADDON: root('admin', 'Create integrations'),
+  UPDATE_ADDON: root('admin', 'Update integrations'),
+  DELETE_ADDON: root('admin', 'Delete integrations'),
 } as const satisfies Readonly<Record<string, PermissionRow>>;
 
 export type PermissionName = keyof typeof ROWS;

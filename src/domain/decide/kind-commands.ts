@@ -1,6 +1,7 @@
 /** Decisions on the records of managed kinds: created, changed and deleted as the row of their kind says. */
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import type { AddonContent, AddonKind } from '../kinds/addon-kind.ts';
 import { type ManagedKind, recordWith, referencesOf, withFields } from '../kinds/kind.ts';
 import {
   type IdOf,
@@ -14,9 +15,16 @@ import {
 } from '../kinds/kinds.ts';
 import { endsWithGroup, refuseGroup } from '../people/group-commands.ts';
 import { endsWithRole, refuseRole } from '../people/role-commands.ts';
+import { countOfRecords, locateAddonRecord, nextRecordId } from '../state/addon-records.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, locateRecord, recordsOf } from '../state/directory-records.ts';
-import { ABOUT_NOTHING, type DomainEvent, type KindEvent, recordChange } from '../state/events.ts';
+import {
+  ABOUT_NOTHING,
+  type DomainEvent,
+  type KindEvent,
+  recordChange,
+  recordEvent,
+} from '../state/events.ts';
 import { noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -215,3 +223,42 @@ export function deprecateStrategyType(world: World, { name, deprecated }: Deprec
   const type = deprecated ? 'strategy-deprecated' : 'strategy-reactivated';
   return [{ type, ...ABOUT_NOTHING, data: { ...preData, deprecated }, preData }];
 }
+
+// Changes of records of kinds that add-ons bring, by whose commands they are decided.
+
+export function recordCreated<T extends object>(
+  world: World,
+  kind: AddonKind<T>,
+  make: (id: number) => AddonContent<T> | Refusal,
+): Decision {
+  const { noun, countMax } = kind;
+  if (countOfRecords(world, kind) >= countMax)
+    return invalidOperation(`The limit is ${countMax} ${noun}s. Delete one first.`);
+  const id = nextRecordId(world, kind);
+  const content = make(id);
+  if (isRefusal(content)) return content;
+  return refuseLargeContent(kind, content) ?? [recordEvent(kind, id, [null, content])];
+}
+
+export function recordUpdated<T extends object>(
+  world: World,
+  kind: AddonKind<T>,
+  id: number,
+  change: (before: AddonContent<T>) => AddonContent<T> | Refusal,
+): Decision {
+  const record = locateAddonRecord(world, kind, id);
+  if (isRefusal(record)) return record;
+  const before = { data: record.data, secrets: record.secrets };
+  const after = change(before);
+  if (isRefusal(after)) return after;
+  if (jsonEqual(before, after)) return UNCHANGED;
+  return refuseLargeContent(kind, after) ?? [recordEvent(kind, id, [before, after])];
+}
+
+export function recordDeleted(world: World, kind: AddonKind, id: number): Decision {
+  const record = locateAddonRecord(world, kind, id);
+  return isRefusal(record) ? record : [recordEvent(kind, id, [record, null])];
+}
+
+const refuseLargeContent = ({ noun, bytesMax }: AddonKind, content: AddonContent): Refusal | null =>
+  refuseLargerThan(bytesMax, `The ${noun}`, content);

@@ -53,11 +53,17 @@ export const locateAddonRecord = <T extends object>(
 ): ReadRecord<T> | Refusal =>
   findAddonRecord(world, kind, Number(id)) ?? notFound(`There is no ${kind.noun} "${id}".`);
 
-function readAs<T extends object>(
-  kind: AddonKind<T>,
-  { id, revision, version, data, secrets = {} }: AddonRecord,
-): ReadRecord<T> {
-  return { id, revision, ...upgradedContent(kind, { data, secrets }, version) };
+const read = new WeakMap<AddonRecord, ReadRecord<object>>();
+
+/** The same object for the same record. */
+function readAs<T extends object>(kind: AddonKind<T>, record: AddonRecord): ReadRecord<T> {
+  let made = read.get(record);
+  if (made === undefined) {
+    const { id, revision, version, data, secrets = {} } = record;
+    made = { id, revision, ...upgradedContent(kind, { data, secrets }, version) };
+    read.set(record, made);
+  }
+  return made as ReadRecord<T>;
 }
 
 export function applyRecordEvent(draft: Draft, { type, data, hidden }: RecordEvent, stamp: EventStamp): void {

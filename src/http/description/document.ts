@@ -152,6 +152,7 @@ function pathsOf(
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ...RECORD_TAGS,
+  ['Addons', 'Integrations, which tell others of events.'],
   ['API tokens', 'Tokens of applications and scripts.'],
   ['Archive', 'Flags that are out of use, and changes of many flags at once.'],
   ['Client', 'Flags for server-side SDKs, and what these report.'],

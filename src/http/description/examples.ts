@@ -202,6 +202,26 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['etag', '"76d8bb0e:lZ2Jc0qBN3rVY3nT5ngQ0w"'],
   ['queryHash', '76d8bb0e'],
   ['namePrefix tag', 'checkout'],
+  // Integrations.
+  ['provider AddonProvider.name', 'webhook'],
+  ['AddonProvider.displayName', 'Webhook'],
+  ['Addon.description', 'Tells the shop of changes.'],
+  ['Addon.events', ['feature-created', 'feature-environment-enabled']],
+  ['Addon.projects', ['default']],
+  ['Addon.environments', ['production']],
+  ['Addon.parameters', { url: '*****' }],
+  ['AddonInput.parameters', { url: 'https://hooks.example/flags' }],
+  [
+    'AddonProvider.parameters',
+    [
+      {
+        ...{ name: 'url', displayName: 'URL', type: 'url', required: true, sensitive: true },
+        description: 'Where to post events.',
+      },
+    ],
+  ],
+  ['documentationUrl', 'https://flags.example/docs'],
+  ['howTo AddonProvider.deprecated AddonProvider.tagTypes', LEFT_OUT],
 ];
 
 interface Row {

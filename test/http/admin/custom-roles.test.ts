@@ -22,7 +22,7 @@ const OF_ADDONS: Needed = Object.assign(
 );
 
 /** Permissions that only routes of add-ons ask for. */
-const ONLY_OF_ADDONS = ['UPDATE_APPLICATION'];
+const ONLY_OF_ADDONS = ['UPDATE_APPLICATION', 'CREATE_ADDON', 'UPDATE_ADDON', 'DELETE_ADDON'];
 
 /** All that a custom role needs for an operation. Those that are not here are for predefined roles alone. */
 const NEEDED: Needed = {

@@ -1,0 +1,126 @@
+/** The kind `integration`: its fields, its bounds, and the split of parameters into those that are shown and secrets. */
+import * as v from 'valibot';
+import { type Issue, issuesOf } from '../../domain/json/issues.ts';
+import { Integer, listUpTo, textUpTo } from '../../domain/json/schema.ts';
+import type { AddonContent, AddonKind } from '../../domain/kinds/addon-kind.ts';
+import { addonRecordsOf } from '../../domain/state/addon-records.ts';
+import { EVENT_TYPES } from '../../domain/state/event-types.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Integration } from './integration.ts';
+import { parameterIssues } from './providers/parameters.ts';
+import type { Parameters } from './providers/provider.ts';
+import { PROVIDERS, providerNamed } from './providers/table.ts';
+
+export const INTEGRATIONS_MAX = 100;
+export const INTEGRATION_BYTES_MAX = 64 * 1024;
+const NAMES_MAX = 500;
+
+/** Stands for a secret where it is set, and keeps it where it is sent. */
+export const MASK = '*****';
+
+const PROVIDER_NAMES = PROVIDERS.map(({ name }) => name);
+const ProviderName = v.picklist(PROVIDER_NAMES, `one of ${PROVIDER_NAMES.join(', ')}`);
+const Names = listUpTo(NAMES_MAX, 'names', textUpTo(100));
+
+export const FIELDS = {
+  provider: ProviderName,
+  description: v.nullable(textUpTo(1_000)),
+  enabled: v.boolean(),
+  events: listUpTo(EVENT_TYPES.length, 'event types', v.picklist(EVENT_TYPES, 'one of the event types')),
+  projects: v.pipe(Names, v.description('Ids of projects; an empty list or `*` stands for all.')),
+  environments: v.pipe(Names, v.description('Names of environments; an empty list or `*` stands for all.')),
+};
+
+export const IntegrationSchema = v.pipe(
+  v.object({
+    id: Integer,
+    ...FIELDS,
+    parameters: v.pipe(v.record(v.string(), v.string()), v.description(`Secrets are shown as \`${MASK}\`.`)),
+  }),
+  v.title('Addon'),
+);
+
+/** An integration as responses and events show it. */
+export type ShownIntegration = Readonly<v.InferOutput<typeof IntegrationSchema>>;
+
+export const INTEGRATION: AddonKind<ShownIntegration> = {
+  name: 'integration',
+  noun: 'integration',
+  events: {
+    created: 'addon-config-created',
+    updated: 'addon-config-updated',
+    deleted: 'addon-config-deleted',
+  },
+  upgrades: [],
+  countMax: INTEGRATIONS_MAX,
+  bytesMax: INTEGRATION_BYTES_MAX,
+  issuesOf: (content) => {
+    const { success, issues = [] } = v.safeParse(IntegrationSchema, content.data);
+    const found = success ? issuesOfParameters(content) : issuesOf(issues, 'The integration');
+    return found.map(({ path, message }) => ({ path: `/data${path}`, message }));
+  },
+};
+
+/** Lists what is wrong with the parameters, secrets included. Those that an export left out are no fault of a document. */
+export function issuesOfParameters({ data, secrets }: AddonContent<ShownIntegration>): readonly Issue[] {
+  const provider = providerNamed(data.provider);
+  if (provider === null) return [];
+  const values = { ...data.parameters, ...secrets };
+  return parameterIssues(provider, values)
+    .filter(({ path }) => !Object.hasOwn(values, path.slice(1)) || values[path.slice(1)] !== MASK)
+    .map(({ path, message }) => ({ path: `/parameters${path}`, message }));
+}
+
+/** The values in their two parts. A secret that is sent as it is shown keeps the value that it had. */
+export function splitParameters(
+  providerName: string,
+  sent: Readonly<Record<string, string | number | boolean>>,
+  before: AddonContent['secrets'],
+): { readonly parameters: Parameters; readonly secrets: AddonContent['secrets'] } {
+  const sensitive = sensitiveNames(providerName);
+  const parameters: [string, string][] = [];
+  const secrets: [string, string][] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const isKept = value === MASK && sensitive.has(name);
+    const text = isKept ? (Object.hasOwn(before, name) ? before[name]! : '') : String(value);
+    if (!sensitive.has(name)) parameters.push([name, text]);
+    else if (text !== '') {
+      parameters.push([name, MASK]);
+      secrets.push([name, text]);
+    }
+  }
+  return { parameters: Object.fromEntries(parameters), secrets: Object.fromEntries(secrets) };
+}
+
+const sensitiveNames = (providerName: string): ReadonlySet<string> =>
+  new Set(
+    providerNamed(providerName)
+      ?.parameters.filter(({ sensitive }) => sensitive)
+      .map(({ name }) => name),
+  );
+
+const made = new WeakMap<object, Integration>();
+
+/** All integrations with their secrets. Each is the same object until it changes. */
+export const integrationsIn = (world: World): readonly Integration[] =>
+  addonRecordsOf(world, INTEGRATION).map((record) => {
+    const known = made.get(record);
+    if (known !== undefined) return known;
+    const integration = withSecrets(record);
+    made.set(record, integration);
+    return integration;
+  });
+
+/** Without a secret that an export left out, nothing can be sent: it counts as disabled. */
+function withSecrets({ data, secrets }: AddonContent<ShownIntegration>): Integration {
+  const isMissing = (name: string): boolean =>
+    data.parameters[name] === MASK &&
+    !Object.hasOwn(secrets, name) &&
+    sensitiveNames(data.provider).has(name);
+  const shown = Object.entries(data.parameters).filter(([name]) => !isMissing(name));
+  return {
+    ...data,
+    enabled: data.enabled && shown.length === Object.keys(data.parameters).length,
+    parameters: { ...Object.fromEntries(shown), ...secrets },
+  };
+}
