@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { type Coding, Compressor, preferredCoding } from '../../http/serving/compressor.ts';
 import { type HttpError, plainErrorResponse } from '../../http/serving/errors.ts';
-import { isNotModified, tagOfCoding } from '../../http/serving/etag.ts';
+import { namesTag, tagOfCoding } from '../../http/serving/etag.ts';
 import type { PlainRoute } from '../../http/serving/route.ts';
 import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
@@ -229,6 +229,6 @@ async function compressed(page: Page, coding: Coding): Promise<Page | null> {
 }
 
 function responseOf({ body, etag, headers }: Page, request: TransportRequest): HttpResponse {
-  if (isNotModified(request, etag)) return { status: 304, headers, body: null };
+  if (namesTag(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
   return { status: 200, headers, body };
 }

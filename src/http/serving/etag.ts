@@ -8,7 +8,6 @@ import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { BodyPieces } from '../transport/response.ts';
-import type { TransportRequest } from '../transport/transport.ts';
 import type { Params } from './params.ts';
 import type { Locate } from './route.ts';
 
@@ -97,14 +96,7 @@ export function environmentsRevision(world: World, project: ProjectState): numbe
 // Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of their history, so they cost no
 // hashing, survive restarts, and are strong: equal tags mean equal bytes.
 
-/** Whether the client has the response with this ETag. The comparison is weak, as the RFC requires. */
-export function isNotModified(request: TransportRequest, etag: string): boolean {
-  const ifNoneMatch = request.header('if-none-match');
-  // A search is a POST. Its response has a tag, but 304 is only for what can be cached.
-  return request.method !== 'POST' && namesTag(ifNoneMatch, etag);
-}
-
-/** Whether the header If-None-Match names the tag. */
+/** Whether the header If-None-Match names the tag. The comparison is weak, as the RFC requires. */
 export function namesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag) return true;

@@ -6,11 +6,11 @@ import type { ServedState } from '../../actors/served-state.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { joinedChecksum, shiftPast } from '../../persistence/codec/joined-checksum.ts';
 import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse } from '../transport/transport.ts';
 import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
 import type { Call } from './call.ts';
 import { type Coding, Compressor, preferredCoding, takesPiecesCompressed } from './compressor.ts';
-import { isNotModified, tagOfCoding } from './etag.ts';
+import { namesTag, tagOfCoding } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
 import type { ResponseSender } from './response-sender.ts';
 import type { ReadResponse, ReadRoute, RequestContext, StreamRoute } from './route.ts';
@@ -42,8 +42,10 @@ export class ReadPath {
     const { request, surface } = call;
     const coding =
       surface?.compresses === true ? codingOf(response, request.header('accept-encoding')) : 'identity';
-    if (response instanceof TaggedResponse) {
-      const notModified = this.#coder.notModified(response, coding, request);
+    const ifNoneMatch = request.header('if-none-match');
+    // A search is a POST. Its response has a tag, but 304 is only for what can be cached.
+    if (ifNoneMatch !== '' && request.method !== 'POST' && response instanceof TaggedResponse) {
+      const notModified = this.#coder.notModified(response, coding, ifNoneMatch);
       if (notModified !== null) return this.#sender.send(call, notModified);
     }
     const coded = coding === 'identity' ? response : this.#coder.coded(response, coding);
@@ -152,12 +154,12 @@ class ResponseCoder {
   notModified(
     response: TaggedResponse,
     coding: Coding | 'identity',
-    request: TransportRequest,
+    ifNoneMatch: string,
   ): HttpResponse | null {
-    if (isNotModified(request, response.etag)) return response.notModified;
-    if (coding === 'identity' || request.header('if-none-match') === '') return null;
+    if (namesTag(ifNoneMatch, response.etag)) return response.notModified;
+    if (coding === 'identity') return null;
     const etag = tagOfCoding(response.etag, coding);
-    if (!isNotModified(request, etag)) return null;
+    if (!namesTag(ifNoneMatch, etag)) return null;
     const made = this.#cachedAs(response, coding) ?? taggedAs(response, coding, null);
     return made.notModified;
   }

@@ -68,8 +68,8 @@ const METHODS_KNOWN = new Set(METHODS);
 /** Visible ASCII, which is all that a request line may hold (RFC 9112 §3.2). */
 const TARGET_PATTERN = /^[\x21-\x7e]*$/;
 
-/** DEL, and what uWebSockets.js makes of bytes that are no UTF-8. */
-const BAD_VALUE = /[\x7f\ufffd]/;
+/** DEL, and what uWebSockets.js makes of bytes that are no UTF-8. To look for each takes half the time of a pattern for both. */
+const [DELETE, NO_UTF_8] = ['\x7f', '\ufffd'] as const;
 
 /** Bytes of a request without its texts, with the exchange and what waits for it; and of a text without its characters. */
 const REQUEST_BYTES = 1_024;
@@ -156,7 +156,7 @@ export class ReceivedRequest implements TransportRequest {
   static readonly addHeader = (name: string, value: string): void => {
     const request = ReceivedRequest.receiving;
     request.#headers.push(name, value);
-    if (BAD_VALUE.test(value)) request.refusal ??= MALFORMED;
+    if (value.includes(DELETE) || value.includes(NO_UTF_8)) request.refusal ??= MALFORMED;
     if (name === 'host') {
       if (request.#hasHost) request.refusal ??= TWO_HOSTS;
       request.#hasHost = true;
@@ -177,7 +177,7 @@ export class ReceivedRequest implements TransportRequest {
     if (
       !METHODS_KNOWN.has(this.method) ||
       !TARGET_PATTERN.test(this.path) ||
-      !TARGET_PATTERN.test(this.query)
+      (this.query !== '' && !TARGET_PATTERN.test(this.query))
     )
       return MALFORMED;
     if (!this.#hasHost) this.refusal ??= NO_HOST;

@@ -26,7 +26,7 @@ function readOf(body: ResponseBody): HttpResponse | Refusal {
   );
   const response: HttpResponse = { status: 200, headers: JSON_HEADERS, body };
   const route = { read: () => ({ revision: 1, response }) } as unknown as ReadRoute;
-  path.read({ responder: {}, request: {} } as Call, route, null);
+  path.read({ responder: {}, request: { header: () => '' } } as unknown as Call, route, null);
   assert.equal(told.length, 1);
   return told[0]!;
 }

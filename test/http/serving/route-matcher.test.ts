@@ -41,6 +41,25 @@ describe('matching a path', () => {
     assert.deepEqual(matcher.match('POST', path), found(route, 'p', 'f', 'e'));
   });
 
+  test('paths that differ in their last segment alone lead on from the same place, whatever was matched in between', () => {
+    const under = (project: string, rest: string) =>
+      matcher.match('GET', `/api/admin/projects/${project}/features/${rest}`);
+    const route = 'GET /api/admin/projects/:projectId/features/:featureName';
+    for (const [project, flag] of [...'abba'].flatMap((project) =>
+      [...'xyx'].map((flag) => [project, flag]),
+    )) {
+      assert.deepEqual(under(project!, flag!), found(route, project!, flag!));
+      assert.deepEqual(under(project!, `${flag}/unknown`), { kind: 'not-found' });
+      assert.deepEqual(under(project!, '..'), { kind: 'not-found' });
+      assert.deepEqual(under(project!, `${flag};`), { kind: 'not-found' });
+      assert.deepEqual(under(project!, '%zz'), { kind: 'bad-encoding' });
+    }
+    assert.deepEqual(
+      matcher.match('GET', '/api/admin/features/x'),
+      found('GET /api/admin/features/:featureName', 'x'),
+    );
+  });
+
   test('a fixed segment wins over a parameter, which is tried when the fixed one leads nowhere', () => {
     const at = (method: string, rest: string) => matcher.match(method, `/api/admin/features/${rest}`);
     assert.deepEqual(at('POST', 'validate'), found('POST /api/admin/features/validate'));
