@@ -128,13 +128,13 @@ export class RecordReader {
     const place = this.#place;
     assert(place !== null, 'a record has a place before it');
     let { id, chain } = place;
+    const firstIds = bodies.map(({ payload }) => peekId(payload));
     const frames = bodies.map((body, at) => {
       if (isNewer(body))
         throw new NewerRecordError('the log holds a change of a newer version, which cannot be read here');
-      if (peekId(body.payload) !== id + 1)
+      if (firstIds[at] !== id + 1)
         throw new LogDamageError(`a frame in the log does not begin with event ${id + 1}`);
-      const next = bodies[at + 1];
-      id = next === undefined ? lastId : (peekId(next.payload) ?? 0) - 1;
+      id = at + 1 < bodies.length ? (firstIds[at + 1] ?? 0) - 1 : lastId;
       const previousChain = chain;
       chain = chainAfter(chain, body);
       return { body, lastId: id, previousChain, chain };

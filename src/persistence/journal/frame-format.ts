@@ -213,10 +213,12 @@ export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): num
 /** The checksum of a frame that follows one with the checksum `previous`, as `sealFrame` gives it. */
 export function chainAfter(previous: number, { payload, contentVersion, rules }: FrameBody): number {
   assert(isPayloadLength(payload.length), 'a reader accepts the length of a payload');
-  const head = Buffer.alloc(FRAME_HEADER_BYTES);
-  writeLinks(head, 0, { payloadBytes: payload.length, previous, contentVersion, rules });
-  return crc32(payload, crc32(head.subarray(12)));
+  writeLinks(HEAD, 0, { payloadBytes: payload.length, previous, contentVersion, rules });
+  return crc32(payload, crc32OfFour(HEAD, 20, crc32OfFour(HEAD, 16, crc32OfFour(HEAD, 12))));
 }
+
+/** Written anew for each frame of which only the checksum is needed. */
+const HEAD = Buffer.alloc(FRAME_HEADER_BYTES);
 
 /** Writes the part of the header that the checksum covers. */
 function writeLinks(bytes: Buffer, offset: number, links: Omit<FrameLinks, 'batchStart'>): void {
