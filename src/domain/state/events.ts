@@ -264,7 +264,9 @@ export function newEvent<Type extends DomainEvent['type']>(
   about: Pick<Typed<Type>, 'project' | 'featureName' | 'environment'>,
   change: Partial<Pick<Typed<Type>, 'data' | 'preData'>> = {},
 ): DomainEvent {
-  return { type, ...about, data: null, preData: null, ...change } as unknown as DomainEvent;
+  const { project, featureName, environment } = about;
+  const { data = null, preData = null } = change;
+  return { type, project, featureName, environment, data, preData } as unknown as DomainEvent;
 }
 
 /** The fields of an event about a flag as a whole. */

@@ -86,12 +86,12 @@ export const flagRoutes = underTag('Features', [
     body: CreateFlagBody,
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError'],
-    command: ({ params, body: { name, tags, ...metadata } }) => ({
+    command: ({ params, body }) => ({
       type: 'create-flag',
-      tags,
+      tags: body.tags,
       project: params.projectId,
-      name,
-      metadata,
+      name: body.name,
+      metadata: body,
     }),
     shows: newFlagView,
   }),

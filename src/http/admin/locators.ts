@@ -29,7 +29,11 @@ export const flag = (world: World, { projectId, featureName }: Params) =>
 /** The flag that the path names, as commands name it. */
 export const flagIn = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
 
-export const flagEnvironmentIn = (params: Params) => ({ ...flagIn(params), environment: params.environment });
+export const flagEnvironmentIn = ({ projectId, featureName, environment }: Params) => ({
+  project: projectId,
+  flag: featureName,
+  environment,
+});
 
 export const childFlag = (world: World, { projectId, child }: Params) => locateFlag(world, projectId, child);
 
