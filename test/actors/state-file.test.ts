@@ -121,6 +121,8 @@ function populated(): TestWorld {
       environment: 'production',
       strategy: { ...strategy, name: 'flexibleRollout' },
     },
+    { type: 'set-lifetime', flagType: 'release', lifetimeDays: 9 },
+    { type: 'set-lifetime', flagType: 'operational', lifetimeDays: null },
     { type: 'set-maintenance', enabled: true },
     { type: 'set-maintenance', enabled: false },
     { type: 'mark-favorite', ...of, flag: 'child', userId: 2, isMarked: true },

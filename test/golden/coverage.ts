@@ -73,6 +73,7 @@ const EVENT_TYPES: { readonly [T in Exclude<DomainEvent['type'], RecordEvent['ty
   'tag-deleted': false,
   'setting-created': true,
   'setting-updated': true,
+  'feature-type-updated': true,
   'public-signup-token-created': true,
   'public-signup-token-updated': true,
   'public-signup-token-user-added': true,

@@ -221,6 +221,8 @@ async function projects(call: CheckedCall): Promise<void> {
   }
   await call('DELETE', '/projects/shop/environments/staging');
   for (const enabled of [true, false]) await call('POST', '/maintenance', { enabled });
+  for (const lifetimeDays of [14, 0])
+    await call('PUT', '/feature-types/experiment/lifetime', { lifetimeDays });
   for (const frontendApiOrigins of [[], ['*'], ['https://shop.example']])
     await call('POST', '/ui-config/cors', { frontendApiOrigins });
   await call('POST', '/projects', { id: 'closed', name: 'Closed' });

@@ -345,6 +345,11 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     deprecated: c.yes,
   }),
   // Nothing else would change while it is on.
+  'set-lifetime': (c) => ({
+    type: 'set-lifetime',
+    flagType: c.of(FLAG_TYPES),
+    lifetimeDays: c.of([null, 1, 7, 40]),
+  }),
   'set-maintenance': () => ({ type: 'set-maintenance', enabled: false }),
   'set-frontend-origins': (c) => ({
     type: 'set-frontend-origins',

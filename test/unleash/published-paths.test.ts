@@ -117,6 +117,7 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
   ['POST', '/features/validate', { name: 'free' }],
   ['POST', '/ui-config/cors', { frontendApiOrigins: ['*'] }],
   ['POST', '/maintenance', { enabled: false }],
+  ['PUT', '/feature-types/release/lifetime', { lifetimeDays: 7 }],
   ['PUT', '/environments/sort-order', { development: 1, production: 2 }],
   ['POST', '/environments/production/off'],
   ['POST', '/environments/production/on'],

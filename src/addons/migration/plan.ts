@@ -274,7 +274,7 @@ function tellLifetimes(source: Configuration, target: Configuration, tell: Tell)
     const here = source.lifetimes.get(type);
     if (here === undefined || here === there) continue;
     tell(
-      `The lifetime of flags of the type "${type}" is ${days(here)} in the source and ${days(there)} in Flagstaff, where it is fixed; it decides when they count as potentially stale.`,
+      `The lifetime of flags of the type "${type}" is ${days(here)} in the source and ${days(there)} in Flagstaff, where PUT /api/admin/feature-types/${type}/lifetime sets it; it decides when they count as potentially stale.`,
     );
   }
 }

@@ -6,10 +6,12 @@
 
 import type { Flag } from '../flags/flag.ts';
 import { stalenessOf } from '../flags/lifetime.ts';
+import { LIFETIME_DAYS } from '../flags/metadata.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import { lifetimesOf } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
@@ -149,10 +151,13 @@ export function notePotentiallyStale(
   });
 }
 
-/** Whether an unarchived flag became potentially stale, and no event says so yet. */
+/** Whether an unarchived flag became potentially stale, and no event says so of its present lifetime. */
 export function needsStalenessNote({ directory }: World, flag: Flag, nowMs: number): boolean {
-  if (flag.archivedAt !== null || directory.potentiallyStale.has(flag.name)) return false;
-  return stalenessOf(flag, nowMs) === 'potentially-stale';
+  if (flag.archivedAt !== null) return false;
+  const lifetimes = lifetimesOf(directory.settings);
+  if (stalenessOf(flag, lifetimes, nowMs) !== 'potentially-stale') return false;
+  const noted = directory.potentiallyStale.get(flag.name);
+  return noted === undefined || (noted.days ?? LIFETIME_DAYS[flag.type]) !== lifetimes[flag.type];
 }
 
 function transition(flag: Flag, event: ArchiveEvent, childCount: number) {

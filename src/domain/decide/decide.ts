@@ -54,7 +54,7 @@ import {
 } from './flag-commands.ts';
 import { createRecord, deleteRecord, deprecateStrategyType, updateRecord } from './kind-commands.ts';
 import { moveFlag } from './move-command.ts';
-import { markFavorite, setFrontendOrigins, setMaintenance } from './preference-commands.ts';
+import { markFavorite, setFrontendOrigins, setLifetime, setMaintenance } from './preference-commands.ts';
 import {
   addProjectEnvironment,
   createProject,
@@ -150,6 +150,7 @@ const DECISIONS = {
   'deprecate-strategy-type': deprecateStrategyType,
   'set-frontend-origins': setFrontendOrigins,
   'set-maintenance': setMaintenance,
+  'set-lifetime': setLifetime,
   'create-api-token': createApiToken,
   'update-api-token': updateApiToken,
   'delete-api-token': deleteApiToken,

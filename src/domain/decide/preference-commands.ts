@@ -1,13 +1,15 @@
 /** Decisions on what somebody prefers: favorites of users, and settings of the service, maintenance among them. */
+import { FLAG_TYPES } from '../flags/metadata.ts';
 import { jsonEqual } from '../json/json.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, aboutFlag, inProject, newEvent } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
 import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
-import { invalidOperation, isRefusal } from '../state/refusal.ts';
+import { invalidOperation, isRefusal, notFound } from '../state/refusal.ts';
 import {
   FRONTEND_SETTING_ID,
   isInMaintenance,
+  lifetimesOf,
   MAINTENANCE_SETTING_ID,
   type Setting,
 } from '../state/settings.ts';
@@ -57,6 +59,21 @@ export function setFrontendOrigins(world: World, { origins }: SetFrontendOrigins
 export function setMaintenance(world: World, { enabled }: { readonly enabled: boolean }): Decision {
   if (!enabled && !isInMaintenance(world.directory.settings)) return UNCHANGED;
   return changeSetting(world, { id: MAINTENANCE_SETTING_ID, enabled });
+}
+
+interface SetLifetime {
+  readonly flagType: string;
+  /** Null: flags of the type never become potentially stale. */
+  readonly lifetimeDays: number | null;
+}
+
+export function setLifetime({ directory }: World, { flagType, lifetimeDays }: SetLifetime): Decision {
+  const id = FLAG_TYPES.find((type) => type === flagType);
+  if (id === undefined) return notFound(`There is no type of flags "${flagType}".`);
+  const before = lifetimesOf(directory.settings)[id];
+  if (lifetimeDays === before) return UNCHANGED;
+  const data = { id, lifetimeDays };
+  return [newEvent('feature-type-updated', ABOUT_NOTHING, { data, preData: { id, lifetimeDays: before } })];
 }
 
 function changeSetting({ directory }: World, data: Setting): Decision {

@@ -12,7 +12,7 @@ import * as v from 'valibot';
 import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
 import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
-import { ADDED_METADATA, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
+import { ADDED_METADATA, FLAG_TYPES, LifetimeDays, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { RULES_ENTRIES } from '../flags/project-rules.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
@@ -21,7 +21,13 @@ import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { faultlessText } from '../json/schema.ts';
 import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { ADDED_TO_KINDS, KINDS, TARGETING_KINDS } from '../kinds/kinds.ts';
-import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
+import {
+  FRONTEND_SETTING_ID,
+  isOrigin,
+  LIFETIMES_SETTING_ID,
+  MAINTENANCE_SETTING_ID,
+  ORIGIN_PHRASE,
+} from '../state/settings.ts';
 
 /** The first version with records of kinds that add-ons bring. */
 const WITH_ADDON_RECORDS = 4;
@@ -106,12 +112,18 @@ const FavoritesSchema = v.object({
   flags: v.pipe(v.array(v.string()), v.description('Names of flags.')),
 });
 
+const SetLifetimeDays = v.pipe(LifetimeDays, v.minValue(1, 'at least 1 day'));
+
 const SettingSchema = v.variant('id', [
   v.object({
     id: v.literal(FRONTEND_SETTING_ID),
     frontendApiOrigins: v.array(v.pipe(v.string(), v.check(isOrigin, ORIGIN_PHRASE))),
   }),
   v.object({ id: v.literal(MAINTENANCE_SETTING_ID), enabled: v.boolean() }),
+  v.object({
+    id: v.literal(LIFETIMES_SETTING_ID),
+    days: v.strictObject(v.entriesFromList(FLAG_TYPES, v.exactOptional(v.nullable(SetLifetimeDays)))),
+  }),
 ]);
 
 const PasswordHash = v.pipe(

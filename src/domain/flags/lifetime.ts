@@ -1,14 +1,14 @@
 /** Whether a flag has outlived its type, computed from when it was created (docs/specification/flags.md#staleness). */
 import type { Flag } from './flag.ts';
-import { LIFETIME_DAYS } from './metadata.ts';
+import type { Lifetimes } from './metadata.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 type AgingFlag = Pick<Flag, 'type' | 'createdAt'>;
 
 /** The time at which the flag exceeds the lifetime of its type, in milliseconds since 1970; infinite for types without one. */
-export function endOfLife({ type, createdAt }: AgingFlag): number {
-  const days = LIFETIME_DAYS[type];
+export function endOfLife({ type, createdAt }: AgingFlag, lifetimes: Lifetimes): number {
+  const days = lifetimes[type];
   return days === null ? Number.POSITIVE_INFINITY : timeOf(createdAt) + days * DAY_MS;
 }
 
@@ -17,9 +17,13 @@ export const STALENESS = ['active', 'potentially-stale', 'stale'] as const;
 export type Staleness = (typeof STALENESS)[number];
 
 /** `nowMs`: milliseconds since 1970. */
-export function stalenessOf(flag: AgingFlag & Pick<Flag, 'stale'>, nowMs: number): Staleness {
+export function stalenessOf(
+  flag: AgingFlag & Pick<Flag, 'stale'>,
+  lifetimes: Lifetimes,
+  nowMs: number,
+): Staleness {
   if (flag.stale) return 'stale';
-  return endOfLife(flag) <= nowMs ? 'potentially-stale' : 'active';
+  return endOfLife(flag, lifetimes) <= nowMs ? 'potentially-stale' : 'active';
 }
 
 /**

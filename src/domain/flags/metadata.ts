@@ -18,11 +18,24 @@ import { LinksSchema } from './link.ts';
 export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
 export type FlagType = (typeof FLAG_TYPES)[number];
 
+/** The bound that Unleash has. */
+const LIFETIME_DAYS_MAX = 2 ** 31 - 1;
+
+export const LifetimeDays = v.pipe(
+  v.number('a number of days or null'),
+  v.integer('a number of days or null'),
+  v.minValue(0, 'a number of days or null'),
+  v.maxValue(LIFETIME_DAYS_MAX, `at most ${LIFETIME_DAYS_MAX} days`),
+);
+
+/** Days after which an unarchived flag of each type counts as potentially stale; null for never. */
+export type Lifetimes = Readonly<Record<FlagType, number | null>>;
+
 /**
- * Days after which an unarchived flag of the type counts as potentially stale; null for never. Replay depends on them, so a
- * change needs a new rule (state/upgrade/replay-rules.ts).
+ * The lifetimes of types for which none was set. Replay depends on them, so a change needs a new rule
+ * (state/upgrade/replay-rules.ts).
  */
-export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
+export const LIFETIME_DAYS: Lifetimes = {
   release: 40,
   experiment: 40,
   operational: 7,

@@ -9,12 +9,21 @@
 import { type Draft as Drafted, produce, setAutoFreeze } from 'immer';
 import { type Dependency, environmentOf, type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
 import { endOfLife } from '../flags/lifetime.ts';
+import { LIFETIME_DAYS } from '../flags/metadata.ts';
 import { bySortOrder, type Strategy, strategyOf } from '../flags/strategy.ts';
 import type { EventStamp, FlagEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
-import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectIn } from './world.ts';
+import { lifetimesOf } from './settings.ts';
+import {
+  type Draft,
+  directoryIn,
+  type ProjectDraft,
+  type ProjectState,
+  projectIn,
+  type StalenessNote,
+} from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
 // object deeply in production would cost more than the change itself.
@@ -288,8 +297,11 @@ function arrive(
 }
 
 /** Nothing of the flag changes, nor do its responses. */
-function note(draft: Draft, { name }: Flag): void {
-  putRecord(draft, directoryIn(draft), 'potentiallyStale', [name, { flag: name }]);
+function note(draft: Draft, { name, type }: Flag): void {
+  const directory = directoryIn(draft);
+  const days = lifetimesOf(directory.settings)[type];
+  const noted: StalenessNote = { flag: name, ...(days === LIFETIME_DAYS[type] ? {} : { days }) };
+  putRecord(draft, directory, 'potentiallyStale', [name, noted]);
 }
 
 /** The flag shows it, so its revision is another one, although the flag itself is not. */
@@ -313,8 +325,9 @@ function forgetNote(
   { featureName, data }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
   { createdAt }: EventStamp,
 ): void {
-  const { potentiallyStale } = draft.directory;
-  if (!potentiallyStale.has(featureName) || endOfLife(data) <= Date.parse(createdAt)) return;
+  const { potentiallyStale, settings } = draft.directory;
+  if (!potentiallyStale.has(featureName)) return;
+  if (endOfLife(data, lifetimesOf(settings)) <= Date.parse(createdAt)) return;
   dropRecord(draft, directoryIn(draft), 'potentiallyStale', featureName);
 }
 

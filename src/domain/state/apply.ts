@@ -33,6 +33,7 @@ import {
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { dropRecord, noteGone, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
+import { withLifetime } from './settings.ts';
 import { growthOf } from './state-memory.ts';
 import {
   type DirectoryDraft,
@@ -132,6 +133,11 @@ function applyDirectoryEvent(draft: Draft, event: DirectoryEvent, stamp: EventSt
     case 'setting-updated':
       putRecord(draft, directory, 'settings', [event.data.id, event.data]);
       return;
+    case 'feature-type-updated': {
+      const setting = withLifetime(directory.settings, event.data.id, event.data.lifetimeDays);
+      putRecord(draft, directory, 'settings', [setting.id, setting]);
+      return;
+    }
     case 'features-exported':
       return;
     case 'public-signup-token-user-added':

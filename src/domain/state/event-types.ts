@@ -39,7 +39,7 @@ const EVENTS = {
   'feature-strategy-update': {},
   'feature-strategy-add': {},
   'feature-strategy-remove': {},
-  'feature-type-updated': UNRECORDED,
+  'feature-type-updated': {},
   'feature-completed': {},
   'feature-uncompleted': {},
   'strategy-order-changed': {},

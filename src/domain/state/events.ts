@@ -8,6 +8,7 @@
 import type { SignIn } from '../access/sessions.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
+import type { FlagType } from '../flags/metadata.ts';
 import type { DefaultStrategy, StrategyData } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
@@ -215,6 +216,12 @@ export type KindEvent =
   | EventOf<typeof SERVICE_ACCOUNT>
   | UserEvent;
 
+/** A type of flags. */
+export interface FlagTypeData {
+  readonly id: FlagType;
+  readonly lifetimeDays: number | null;
+}
+
 export type DirectoryEvent =
   | About<'features-exported', OfEnvironment, TransferData>
   | About<'environment-created', OfEnvironment, Environment>
@@ -223,6 +230,7 @@ export type DirectoryEvent =
   | KindEvent
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
+  | About<'feature-type-updated', Nothing, FlagTypeData, FlagTypeData>
   | InvitedEvent;
 
 /** Stands for the types of the events of kinds that add-ons bring: texts that no type of the core can name. */

@@ -1,4 +1,5 @@
 /** Settings of the service that were changed through the interface, each under its own id. */
+import { type FlagType, LIFETIME_DAYS, type Lifetimes } from '../flags/metadata.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 export const MAINTENANCE_SETTING_ID = 'maintenance';
@@ -9,7 +10,15 @@ export interface MaintenanceSetting {
   readonly enabled: boolean;
 }
 
-export type Setting = FrontendSetting | MaintenanceSetting;
+export const LIFETIMES_SETTING_ID = 'lifetimes';
+
+/** The lifetimes of types that were set, by `feature-type-updated` (docs/specification/flags.md#staleness). */
+export interface LifetimesSetting {
+  readonly id: typeof LIFETIMES_SETTING_ID;
+  readonly days: Readonly<Partial<Lifetimes>>;
+}
+
+export type Setting = FrontendSetting | MaintenanceSetting | LifetimesSetting;
 export type Settings = ReadonlyMap<Setting['id'], Setting>;
 
 /** The setting with this id; undefined where it was never changed. */
@@ -18,6 +27,23 @@ export function settingOf<Id extends Setting['id']>(
   id: Id,
 ): Extract<Setting, { readonly id: Id }> | undefined {
   return settings.get(id) as Extract<Setting, { readonly id: Id }> | undefined;
+}
+
+/** Readers compare lifetimes by identity, to see whether they have changed. */
+const lifetimes = new WeakMap<LifetimesSetting, Lifetimes>();
+
+export function lifetimesOf(settings: Settings): Lifetimes {
+  const setting = settingOf(settings, LIFETIMES_SETTING_ID);
+  if (setting === undefined) return LIFETIME_DAYS;
+  const known = lifetimes.get(setting) ?? { ...LIFETIME_DAYS, ...setting.days };
+  lifetimes.set(setting, known);
+  return known;
+}
+
+/** The setting once a type has another lifetime. */
+export function withLifetime(settings: Settings, type: FlagType, days: number | null): LifetimesSetting {
+  const known = settingOf(settings, LIFETIMES_SETTING_ID)?.days;
+  return { id: LIFETIMES_SETTING_ID, days: { ...known, [type]: days } };
 }
 
 export const isInMaintenance = (settings: Settings): boolean =>

@@ -91,6 +91,8 @@ export const identityKey = (issuer: string, subject: string): string => `${issue
 /** Notes that `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
 export interface StalenessNote {
   readonly flag: string;
+  /** The lifetime that the flag has exceeded; absent for that of its type where none was set. */
+  readonly days?: number | null;
 }
 
 export interface Favorites {

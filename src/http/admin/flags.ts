@@ -9,12 +9,14 @@ import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { refuseTakenName } from '../../domain/decide/guards.ts';
 import { COMPLETION_ENTRIES } from '../../domain/flags/lifecycle.ts';
 import { LINK_ENTRIES, TypedUrlSchema } from '../../domain/flags/link.ts';
-import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flags/metadata.ts';
+import { FLAG_TYPES, type FlagType, LifetimeDays } from '../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
-import { Integer, titled, Version } from '../../domain/json/schema.ts';
+import { described, Integer, titled, Version } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, present } from '../../domain/state/refusal.ts';
+import { lifetimesOf } from '../../domain/state/settings.ts';
+import type { World } from '../../domain/state/world.ts';
 import { environmentsRevision } from '../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -27,15 +29,19 @@ import { projectRevision } from './render-project.ts';
 import { FlagSchema, StageSchema, WholeFlagSchema } from './schemas.ts';
 import { stagesView, timeOrNull } from './views.ts';
 
-const FlagTypesSchema = titled('FlagTypes', {
-  version: Version,
-  types: v.array(
-    titled('FlagType', {
-      id: v.picklist(FLAG_TYPES),
-      name: v.string(),
-      description: v.string(),
-      lifetimeDays: v.nullable(Integer),
-    }),
+const FlagTypeSchema = titled('FlagType', {
+  id: v.picklist(FLAG_TYPES),
+  name: v.string(),
+  description: v.string(),
+  lifetimeDays: v.nullable(Integer),
+});
+
+const FlagTypesSchema = titled('FlagTypes', { version: Version, types: v.array(FlagTypeSchema) });
+
+const LifetimeBody = titled('FlagTypeLifetime', {
+  lifetimeDays: described(
+    v.nullable(LifetimeDays),
+    'Null or 0: flags of the type never become potentially stale.',
   ),
 });
 
@@ -173,10 +179,10 @@ const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description:
   permission: ['Permission', 'Opens features to some of the users.'],
 };
 
-const flagTypes = FLAG_TYPES.map((id) => {
+function flagTypeView({ directory }: World, id: FlagType) {
   const [name, description] = TYPE_TEXTS[id];
-  return { id, name, description, lifetimeDays: LIFETIME_DAYS[id] };
-});
+  return { id, name, description, lifetimeDays: lifetimesOf(directory.settings)[id] };
+}
 
 const ValidateBody = titled('ValidateFeature', {
   name: FlagNameSchema,
@@ -188,7 +194,21 @@ export const flagCheckRoutes = underTag('Features', [
     operationId: 'getAllFeatureTypes',
     summary: 'List the types of flags and their lifetimes.',
     success: { status: 200, schema: FlagTypesSchema },
-    shows: () => ({ version: 1, types: flagTypes }),
+    shows: ({ world }) => ({ version: 1, types: FLAG_TYPES.map((id) => flagTypeView(world, id)) }),
+  }),
+  writeRoute('PUT /feature-types/:id/lifetime', {
+    operationId: 'updateFeatureTypeLifetime',
+    summary: 'Set after how many days flags of a type become potentially stale.',
+    permission: 'admin',
+    body: LifetimeBody,
+    refusals: ['NotFoundError'],
+    success: { status: 200, schema: FlagTypeSchema },
+    command: ({ params, body }) => ({
+      type: 'set-lifetime',
+      flagType: params.id.toLowerCase(),
+      lifetimeDays: body.lifetimeDays || null,
+    }),
+    shows: ({ world, params }) => flagTypeView(world, params.id.toLowerCase() as FlagType),
   }),
   readRoute('POST /features/validate', {
     operationId: 'validateFeature',

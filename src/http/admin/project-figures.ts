@@ -4,14 +4,16 @@
  */
 import { andThen, type Requester } from '../../actors/turn.ts';
 import { endOfLife } from '../../domain/flags/lifetime.ts';
-import type { FlagType } from '../../domain/flags/metadata.ts';
+import type { FlagType, Lifetimes } from '../../domain/flags/metadata.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
-import type { ProjectState } from '../../domain/state/world.ts';
+import { lifetimesOf } from '../../domain/state/settings.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import { Projection } from '../../domain/value/projection.ts';
 import { type ChunkWork, ofEachChunk } from './chunk-walk.ts';
 
-/** While the figures are right although nothing changes. */
+/** While the figures are right although nothing of the flags changes. */
 interface Validity {
+  readonly lifetimes: Lifetimes;
   /** The time of the computation, in milliseconds since 1970. */
   readonly validFrom: number;
   /** The time at which the next flag exceeds the lifetime of its type. */
@@ -32,9 +34,15 @@ export interface ProjectFigures extends Validity {
   readonly creators: ReadonlySet<number>;
 }
 
+/** The lifetimes of flags, and the time in milliseconds since 1970. */
+export interface Moment {
+  readonly lifetimes: Lifetimes;
+  readonly now: number;
+}
+
 /** Also not valid before they were computed, because clocks are sometimes set back. */
-function isValidAt({ validFrom, validUntil }: Validity, now: number): boolean {
-  return validFrom <= now && now < validUntil;
+function isValid(figures: Validity, { lifetimes, now }: Moment): boolean {
+  return figures.lifetimes === lifetimes && figures.validFrom <= now && now < figures.validUntil;
 }
 
 /** Percent of the flags that are healthy; 100 with none. */
@@ -58,15 +66,15 @@ interface ChunkFigures {
 
 const chunkCache = new Projection<ChunkFigures>();
 
-function figuresWork(now: number): ChunkWork<ProjectFigures> {
+function figuresWork(moment: Moment): ChunkWork<ProjectFigures> {
   return {
     known: (chunk) => {
       const cached = chunkCache.get(chunk);
-      return cached?.of === chunk && isValidAt(cached.figures, now) ? cached.figures : undefined;
+      return cached?.of === chunk && isValid(cached.figures, moment) ? cached.figures : undefined;
     },
     // biome-ignore lint/correctness/useYield: a chunk takes no time.
     *make(chunk) {
-      const figures = figuresOfChunk(chunk, now);
+      const figures = figuresOfChunk(chunk, moment);
       chunkCache.set(chunk, { of: chunk, figures });
       return figures;
     },
@@ -75,15 +83,21 @@ function figuresWork(now: number): ChunkWork<ProjectFigures> {
 
 const projectCache = new WeakMap<ProjectState, ProjectFigures>();
 
+/** The moment at which a request is served. */
+export const momentOf = ({ directory }: World, now: number): Moment => ({
+  lifetimes: lifetimesOf(directory.settings),
+  now,
+});
+
 /** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
   projects: readonly ProjectState[],
-  now: number,
+  moment: Moment,
   requester: Requester,
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
     const known = projectCache.get(project);
-    const figures = known !== undefined && isValidAt(known, now) ? known : null;
+    const figures = known !== undefined && isValid(known, moment) ? known : null;
     return { project, figures, chunks: figures === null ? project.flags.chunks : [] };
   });
   const chunks = asked.flatMap((one) => one.chunks);
@@ -91,17 +105,18 @@ export function projectFigures(
     let at = 0;
     return asked.map(({ project, chunks: own, figures: known }) => {
       if (known !== null) return known;
-      const figures = sumOf(parts.slice(at, at + own.length), now);
+      const figures = sumOf(parts.slice(at, at + own.length), moment);
       at += own.length;
       projectCache.set(project, figures);
       return figures;
     });
   };
-  return andThen(ofEachChunk(chunks, figuresWork(now), requester), answer);
+  return andThen(ofEachChunk(chunks, figuresWork(moment), requester), answer);
 }
 
-function figuresOfChunk({ values }: FlagChunk, now: number): ProjectFigures {
-  const figures = new Figures(now);
+function figuresOfChunk({ values }: FlagChunk, moment: Moment): ProjectFigures {
+  const { lifetimes, now } = moment;
+  const figures = new Figures(moment);
   for (const { flag, createdBy } of values) {
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
@@ -112,7 +127,7 @@ function figuresOfChunk({ values }: FlagChunk, now: number): ProjectFigures {
       figures.staleCount += 1;
       continue;
     }
-    const end = endOfLife(flag);
+    const end = endOfLife(flag, lifetimes);
     if (end <= now) continue;
     figures.healthyCount += 1;
     figures.validUntil = Math.min(figures.validUntil, end);
@@ -120,8 +135,8 @@ function figuresOfChunk({ values }: FlagChunk, now: number): ProjectFigures {
   return figures;
 }
 
-function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
-  const sum = new Figures(now);
+function sumOf(parts: readonly ProjectFigures[], moment: Moment): ProjectFigures {
+  const sum = new Figures(moment);
   for (const part of parts) {
     sum.firstFlag ??= part.firstFlag;
     sum.flagCount += part.flagCount;
@@ -135,6 +150,7 @@ function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
 }
 
 class Figures implements ProjectFigures {
+  readonly lifetimes: Lifetimes;
   readonly validFrom: number;
   validUntil = Number.POSITIVE_INFINITY;
   flagCount = 0;
@@ -144,7 +160,8 @@ class Figures implements ProjectFigures {
   readonly typeCounts = new Map<FlagType, number>();
   readonly creators = new Set<number>();
 
-  constructor(now: number) {
+  constructor({ lifetimes, now }: Moment) {
+    this.lifetimes = lifetimes;
     this.validFrom = now;
   }
 }

@@ -9,7 +9,7 @@ import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import { described, Integer, Percent, Timestamp, titled, Version } from '../../domain/json/schema.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
-import { healthOf, projectFigures } from './project-figures.ts';
+import { healthOf, momentOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 import { DefaultStrategySchema } from './schemas.ts';
 import { shown } from './shown.ts';
@@ -51,7 +51,7 @@ export async function projectOverviewView(sources: ListSources, project: Project
     ...defaultStrategyIn(world, project, one.name),
   }));
   const { chunks } = project.flags;
-  const [figures] = await projectFigures([project], now, requester);
+  const [figures] = await projectFigures([project], momentOf(world, now), requester);
   const { typeCounts, firstFlag } = figures!;
   return shown(ProjectSummaryOverviewSchema, {
     ...{ ...settings, ...shownRules(settings) },

@@ -6,8 +6,10 @@
 import { cacheOf, partOfEach } from '../../actors/cache.ts';
 import { andThen, atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import { type Staleness, stalenessOf } from '../../domain/flags/lifetime.ts';
+import type { Lifetimes } from '../../domain/flags/metadata.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { lifetimesOf } from '../../domain/state/settings.ts';
 import {
   type Favorites,
   type ProjectState,
@@ -65,6 +67,7 @@ interface CachedResponse {
   /** The version of what is known of the use of flags, all projects together. */
   readonly seenVersion: number;
   /** Between these times, in milliseconds since 1970. */
+  readonly lifetimes: Lifetimes;
   readonly validFrom: number;
   readonly validUntil: number;
   readonly response: TaggedResponse;
@@ -97,7 +100,7 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
   if (refusal !== null) return refusal;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project, marks);
-  const counting = projectFigures([project], now, requester);
+  const counting = projectFigures([project], { ...moment, now }, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
     if (isRefusal(summaries)) return summaries;
@@ -137,9 +140,10 @@ const ALWAYS = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIV
 function momentOf(
   { world, seen }: FlagSources,
   project: ProjectState,
-): Pick<CachedResponse, 'revision' | 'renames' | 'seenVersion'> {
+): Pick<CachedResponse, 'revision' | 'renames' | 'seenVersion' | 'lifetimes'> {
   const { renames } = world.lineage;
-  return { revision: projectRevision(world, project), renames, seenVersion: seen.version };
+  const lifetimes = lifetimesOf(world.directory.settings);
+  return { revision: projectRevision(world, project), renames, seenVersion: seen.version, lifetimes };
 }
 
 function cachedResponse(
@@ -149,9 +153,12 @@ function cachedResponse(
 ): ReadResponse | null {
   const cached = from.get(project.flags);
   if (cached === undefined) return null;
-  const { revision, renames, seenVersion } = momentOf(sources, project);
+  const { revision, renames, seenVersion, lifetimes } = momentOf(sources, project);
   const isSame =
-    cached.revision === revision && cached.renames === renames && cached.seenVersion === seenVersion;
+    cached.revision === revision &&
+    cached.renames === renames &&
+    cached.seenVersion === seenVersion &&
+    cached.lifetimes === lifetimes;
   return isSame && cached.validFrom <= sources.now && sources.now < cached.validUntil ? cached : null;
 }
 
@@ -287,7 +294,7 @@ export async function filteredFlagList(
   { filter, state }: WantedFlags,
 ): Promise<ReadResponse | Refusal> {
   const { world, now, requester, bytesMax } = sources;
-  const { revision } = momentOf(sources, project);
+  const { revision, lifetimes } = momentOf(sources, project);
   const marks = flagMarksIn(sources, project);
   const uses = new UseSum();
   const found: Buffer[] = [];
@@ -295,7 +302,7 @@ export async function filteredFlagList(
   const add = (chunk: ChunkSummaries): boolean => {
     const items: Buffer[] = [];
     for (const [flag, summary, seen] of listedFlags(chunk)) {
-      if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
+      if (!passes(filter, flag) || (state !== null && stalenessOf(flag, lifetimes, now) !== state)) continue;
       if (items.length > 0) items.push(COMMA);
       items.push(marks?.names.has(flag.name) === true ? asFavorite(summary) : summary);
       uses.add(seen);
@@ -310,8 +317,8 @@ export async function filteredFlagList(
   if (atOnce(steps) === null) await cacheOf({ world }).making.run(() => inTurns(steps, requester), requester);
   const refusal = refuseTooManyPieces(bytes, bytesMax);
   if (refusal !== null) return refusal;
-  // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
-  const ageTag = state === null ? '' : `-${flagCount}`;
+  // Between two changes of flags and lifetimes flags only grow older, one after the other, so the count tells which of them are listed.
+  const ageTag = state === null ? '' : `-${flagCount}.${Object.values(lifetimes).join('.')}`;
   const etag = etagOf(world, revision, `${ageTag}${uses.tag}${tagOf(marks)}`);
   return { revision, response: taggedResponse(etag, bodyOf({ version: FLAG_LIST_VERSION }, found)) };
 }

@@ -92,6 +92,30 @@ describe('noting flags that outlived their types', () => {
     assert.deepEqual(state.run(note('a')), [NOTED]);
   });
 
+  it('notes a flag once for each lifetime that it exceeds, however often lifetimes change', () => {
+    const state = withFlags(['a', '41', 'release'], ['b', '7', 'release'], ['c', '41', 'permission']);
+    const all = () => state.run(note('a', 'b', 'c'));
+    const setLifetime = (lifetimeDays: number | null): Command => ({
+      type: 'set-lifetime',
+      flagType: 'release',
+      lifetimeDays,
+    });
+    assert.deepEqual(all(), [NOTED]);
+    assert.deepEqual(state.run(setLifetime(40)), []);
+    assert.deepEqual(state.run(setLifetime(7)), ['feature-type-updated']);
+    assert.deepEqual(all(), [NOTED, NOTED]);
+    assert.deepEqual(all(), []);
+    state.given(setLifetime(60));
+    assert.deepEqual(all(), []);
+    state.given(setLifetime(7));
+    assert.deepEqual(all(), []);
+    state.given(setLifetime(null));
+    assert.deepEqual(all(), []);
+    state.given(setLifetime(40));
+    assert.deepEqual(all(), [NOTED]);
+    assert.equal(stateBytes(state.world), recountStateBytes(state.world));
+  });
+
   it('leaves nothing behind of a flag that is deleted', () => {
     const state = withFlags(['a', '41', 'release']);
     state.given(note('a'));

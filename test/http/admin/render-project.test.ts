@@ -5,6 +5,7 @@ import { cacheOf } from '../../../src/actors/cache.ts';
 import { setTurnMs } from '../../../src/actors/turn.ts';
 import { NEVER_SEEN } from '../../../src/actors/usage-view.ts';
 import type { FlagType } from '../../../src/domain/flags/metadata.ts';
+import { LIFETIME_DAYS } from '../../../src/domain/flags/metadata.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/project-figures.ts';
@@ -24,7 +25,7 @@ const sourcesOf = ({ world }: TestWorld, now: number, favorites: Favorites | nul
 
 /** Percent, and until when. */
 async function healthAt(project: ProjectState, now: number): Promise<[number, number]> {
-  const [figures] = await projectFigures([project], now, { name: 'a' });
+  const [figures] = await projectFigures([project], { lifetimes: LIFETIME_DAYS, now }, { name: 'a' });
   assert(figures !== undefined);
   return [healthOf(figures), figures.validUntil];
 }

@@ -112,6 +112,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/ui-config/cors', { frontendApiOrigins: ['https://shop.example'] }],
     events: ['setting-updated'],
   },
+  updateFeatureTypeLifetime: {
+    when: ['/feature-types/release/lifetime', { lifetimeDays: 30 }],
+    events: ['feature-type-updated'],
+  },
   removeStrategy: { given: [STRATEGY_TYPE], when: ['/strategies/$'], events: ['strategy-deleted'] },
   deprecateStrategy: {
     given: [STRATEGY_TYPE],

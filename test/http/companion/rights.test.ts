@@ -155,6 +155,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   admin: [
     'streamWholeEvents',
     'setCors',
+    'updateFeatureTypeLifetime',
     'getApiTokensByName',
     'toggleMaintenance',
     'updateUser',

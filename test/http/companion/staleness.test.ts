@@ -52,6 +52,48 @@ describeInterface('staleness', (server) => {
     assert.equal(new Set(etags).size, 3);
   });
 
+  it('goes by the lifetime of the type that Admins set, after a restart too, until it is null or 0', async () => {
+    const { call, restart } = server();
+    await recordOldFlag(server(), 'aged');
+    const isIn = async (state: string) => (await listed(server(), state)).includes('aged');
+    const health = async () => (await call('GET', '/projects/default/overview')).body.health;
+    const setLifetime = (lifetimeDays: unknown, type = 'release') =>
+      call('PUT', `/feature-types/${type}/lifetime`, { lifetimeDays });
+    const before = await health();
+    const { headers } = await call('GET', `${FEATURES}?state=potentially-stale`);
+    assert.deepEqual((await setLifetime(100_000, 'Release')).body.lifetimeDays, 100_000);
+    assert(await isIn('active'));
+    assert((await health()) > before);
+    const etag = headers.get('etag') ?? '';
+    const again = await call('GET', `${FEATURES}?state=potentially-stale`, undefined, {
+      headers: { 'if-none-match': etag },
+    });
+    assert.equal(again.status, 200);
+    const found = await call('GET', '/search/features?state=IS:potentially-stale&query=aged');
+    assert.equal(found.body.total, 0);
+    await restart();
+    const { body } = await call('GET', '/feature-types');
+    assert.equal(body.types[0].lifetimeDays, 100_000);
+    assert(await isIn('active'));
+    assert.equal((await setLifetime(40)).status, 200);
+    assert(await isIn('potentially-stale'));
+    for (const never of [0, null]) {
+      assert.equal((await setLifetime(never)).body.lifetimeDays, null);
+      assert(await isIn('active'));
+    }
+    await setLifetime(40);
+    for (const wrong of [-1, 1.5, '7', 2 ** 31, undefined]) {
+      const request = {
+        method: 'PUT',
+        path: '/feature-types/release/lifetime',
+        body: { lifetimeDays: wrong },
+      };
+      await invalidAt(server(), '/body/lifetimeDays', request);
+    }
+    assert.equal((await setLifetime(7, 'releases')).status, 404);
+    await archive(call, 'aged');
+  });
+
   it('refuses a state that does not exist, and says which do', async () => {
     const { body } = await invalidAt(server(), '/query/state', {
       method: 'GET',

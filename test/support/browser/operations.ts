@@ -9,6 +9,7 @@ const SAME_CHANGE = 'another operation, which the console sends, makes the same 
 const BY_ENVIRONMENT =
   'environments share the variants of a flag in the console; strategies have those of their own';
 const OF_THE_SERVER = 'the environment of the server decides it; the console shows it';
+const SET_ONCE = 'it is set once for the whole server, in one request';
 const FOR_PROGRAMS = 'programs read it, in a form that is not for people';
 
 /** Operations that the console does without, and why. */
@@ -46,6 +47,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
   ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
+  ...reasoned(SET_ONCE, ['updateFeatureTypeLifetime']),
 };
 
 function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {

@@ -19,7 +19,7 @@ export const SENTENCES: Readonly<Record<EventType, string>> = {
   'feature-strategy-update': 'changed a strategy of {flag}{rollout} in {environment}',
   'feature-strategy-add': 'added a strategy to {flag}{rollout} in {environment}',
   'feature-strategy-remove': 'removed a strategy from {flag}{rollout} in {environment}',
-  'feature-type-updated': 'changed the type of {flag}',
+  'feature-type-updated': 'changed how long flags of a type are expected to live',
   'feature-completed': 'marked {flag} as completed',
   'feature-uncompleted': 'marked {flag} as not completed',
   'strategy-order-changed': 'reordered the strategies of {flag} in {environment}',
