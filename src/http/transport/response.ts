@@ -28,7 +28,7 @@ export class ResponseHeaders {
   /** The lines as they stand in a response, with a line's end before each. */
   readonly lines: string;
   /** The last start that was asked for, and its status. */
-  #start = '';
+  #start: string | Uint8Array = '';
   #status = 0;
   /** How often it was asked for. */
   #asked = 0;
@@ -80,10 +80,10 @@ export class ResponseHeaders {
    * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that
    * no response can have.
    *
-   * A response is asked twice, when it is checked and when it is written. The start is put together as one piece of memory when it is
-   * asked for again, which would be in vain for headers of one response.
+   * A response is asked twice, when it is checked and when it is written. The start becomes bytes, which an engine takes in half the time
+   * of a string, when it is asked for again; that would be in vain for headers of one response.
    */
-  startOf(status: number): string {
+  startOf(status: number): string | Uint8Array {
     if (status !== this.#status) {
       assertFinalStatus(status);
       this.#start = statusLine(status) + this.lines;
@@ -91,7 +91,7 @@ export class ResponseHeaders {
       this.#asked = 0;
     }
     this.#asked += 1;
-    if (this.#asked === ASKED_FOR_ONE_RESPONSE + 1) this.#start = flat(this.#start);
+    if (this.#asked === ASKED_FOR_ONE_RESPONSE + 1) this.#start = bytesOf(this.#start);
     return this.#start;
   }
 }
@@ -110,11 +110,6 @@ export function statusLine(status: number): string {
 /** RFC 9110 §8.6: these statuses have no body, and so no Content-Length. */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
-}
-
-/** Copies a string into one piece of memory: a rope would be walked at each use. */
-function flat(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function checkedLines(pairs: readonly string[]): string {

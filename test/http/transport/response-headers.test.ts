@@ -22,7 +22,7 @@ describe('response headers', () => {
     const etag = ResponseHeaders.of('etag', '"1"');
     assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
     assert.equal(etag.startOf(404), '404 Not Found\r\netag: "1"');
-    assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
+    for (let time = 0; time < 4; time += 1) assert.equal(String(etag.startOf(200)), '200 OK\r\netag: "1"');
     assert.equal(etag.with('allow', 'GET').startOf(405), '405 Method Not Allowed\r\netag: "1"\r\nallow: GET');
     assert.equal(ResponseHeaders.of().startOf(202), '202 Accepted');
   });
