@@ -100,61 +100,43 @@ interface Row<Part> {
   readonly at: string;
   /** The field that is measured; absent where it is all of the thing. */
   readonly field?: keyof Part;
-  /** The size, or those of several values of a kind, which have no ids. */
-  sizesOf(part: Part): number | readonly number[];
+  /** The size, or those of several values of a kind, which have no ids; absent where it is the length of the field. */
+  readonly sizesOf?: (part: Part) => number | readonly number[];
 }
 
 const FLAG_ROWS: readonly Row<Flag>[] = [
   {
-    ...{ limit: 'descriptionLength', subject: 'The description of the flag', at: '/description' },
-    field: 'description',
-    sizesOf: ({ description }) => description?.length ?? 0,
+    ...{ limit: 'descriptionLength', field: 'description' },
+    ...{ subject: 'The description of the flag', at: '/description' },
   },
-  { limit: 'tags', subject: 'The flag', at: '', field: 'tags', sizesOf: ({ tags }) => tags.length },
+  { limit: 'tags', subject: 'The flag', at: '', field: 'tags' },
 ];
 
 const ENVIRONMENT_ROWS: readonly Row<FlagEnvironment>[] = [
-  { limit: 'strategies', subject: 'The flag', at: '', sizesOf: ({ strategies }) => strategies.length },
+  { limit: 'strategies', subject: 'The flag', at: '', field: 'strategies' },
+  { limit: 'variants', subject: 'The flag', at: '', field: 'variants' },
   {
-    ...{ limit: 'variants', subject: 'The flag', at: '', field: 'variants' },
-    sizesOf: ({ variants }) => variants.length,
-  },
-  {
-    ...{ limit: 'payloadBytes', subject: 'The payload of a variant of the flag', at: '/#/payload/value' },
-    field: 'variants',
-    sizesOf: payloadSizes,
+    ...{ limit: 'payloadBytes', field: 'variants', sizesOf: payloadSizes },
+    ...{ subject: 'The payload of a variant of the flag', at: '/#/payload/value' },
   },
 ];
 
 const A_STRATEGY = 'A strategy of the flag';
 
 const STRATEGY_ROWS: readonly Row<Strategy>[] = [
-  {
-    ...{ limit: 'constraints', subject: A_STRATEGY, at: '/constraints', field: 'constraints' },
-    sizesOf: ({ constraints }) => constraints.length,
-  },
+  { limit: 'constraints', subject: A_STRATEGY, at: '/constraints', field: 'constraints' },
   {
     ...{ limit: 'values', field: 'constraints' },
     ...{ subject: 'A constraint in a strategy of the flag', at: '/constraints/#/values' },
     sizesOf: ({ constraints }) => constraints.map(({ values }) => values.length),
   },
+  { limit: 'segments', subject: A_STRATEGY, at: '/segments', field: 'segments' },
+  { limit: 'variants', subject: A_STRATEGY, at: '/variants', field: 'variants' },
   {
-    ...{ limit: 'segments', subject: A_STRATEGY, at: '/segments', field: 'segments' },
-    sizesOf: ({ segments }) => segments.length,
-  },
-  {
-    ...{ limit: 'variants', subject: A_STRATEGY, at: '/variants', field: 'variants' },
-    sizesOf: ({ variants }) => variants.length,
-  },
-  {
-    ...{ limit: 'payloadBytes', field: 'variants' },
+    ...{ limit: 'payloadBytes', field: 'variants', sizesOf: payloadSizes },
     ...{ subject: 'The payload of a variant of a strategy of the flag', at: '/variants/#/payload/value' },
-    sizesOf: payloadSizes,
   },
-  {
-    ...{ limit: 'titleLength', subject: 'The title of a strategy of the flag', at: '/title', field: 'title' },
-    sizesOf: ({ title }) => title?.length ?? 0,
-  },
+  { limit: 'titleLength', subject: 'The title of a strategy of the flag', at: '/title', field: 'title' },
   {
     ...{ limit: 'parameters', subject: A_STRATEGY, at: '/parameters', field: 'parameters' },
     sizesOf: ({ parameters }) => namesIn(parameters),
@@ -165,6 +147,11 @@ const STRATEGY_ROWS: readonly Row<Strategy>[] = [
   },
   { limit: 'strategyBytes', subject: A_STRATEGY, at: '', sizesOf: jsonSize },
 ];
+
+function sizesIn<Part>({ field, sizesOf }: Row<Part>, part: Part): number | readonly number[] {
+  if (sizesOf !== undefined) return sizesOf(part);
+  return (part[field!] as { readonly length: number } | null | undefined)?.length ?? 0;
+}
 
 function payloadSizes({ variants }: Pick<FlagEnvironment, 'variants'>): readonly number[] {
   return variants.map(({ payload }) => (payload === undefined ? 0 : Buffer.byteLength(payload.value)));
@@ -181,12 +168,12 @@ function beyond<Part>(
   for (const row of rows) {
     const max = limits[row.limit];
     if (jsonBytesMax <= max || isKept(row, before, after)) continue;
-    const sizes = row.sizesOf(after);
+    const sizes = sizesIn(row, after);
     if (typeof sizes === 'number') {
       if (sizes <= max) continue;
-      if (before === null || sizes > Number(row.sizesOf(before))) return excessOf(row, place, sizes, max);
+      if (before === null || sizes > Number(sizesIn(row, before))) return excessOf(row, place, sizes, max);
     } else if (sizes.some((size) => size > max)) {
-      const known = before === null ? [] : [row.sizesOf(before)].flat();
+      const known = before === null ? [] : [sizesIn(row, before)].flat();
       const at = grownBeyond(known, sizes, max);
       if (at !== null)
         return excessOf({ ...row, at: row.at.replace('#', String(at)) }, place, sizes[at]!, max);
@@ -207,7 +194,7 @@ function grownBeyond(before: readonly number[], after: readonly number[], max: n
 }
 
 function excessOf(
-  { limit, subject, at }: Omit<Row<never>, 'sizesOf'>,
+  { limit, subject, at }: Pick<Row<never>, 'limit' | 'subject' | 'at'>,
   place: string,
   size: number,
   max: number,
