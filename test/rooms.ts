@@ -294,6 +294,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/serving',
       'persistence/disk',
       'persistence/event-log',
+      'process',
     ],
   },
   'addons/pages': {

@@ -1,14 +1,16 @@
 /** Integrations, which tell others of events. */
 import type { Addon } from '../../host/addon.ts';
+import { row } from '../../process/setting-row.ts';
 
 export const integrations: Addon = {
   name: 'integrations',
-  configure: async () => {
-    const [{ API_PREFIX }, { INTEGRATION }, { integrationRoutes }] = await Promise.all([
-      import('../../http/serving/surface.ts'),
-      import('./kind.ts'),
-      import('./routes.ts'),
-    ]);
-    return { kinds: [INTEGRATION], routes: { [API_PREFIX]: integrationRoutes } };
-  },
+  settings: [
+    row(
+      'INTEGRATION_PRIVATE_HOSTS',
+      null,
+      'Hosts, separated by commas, to which [integrations](docs/integrations.md#where-it-may-send) may send although their addresses are private.',
+    ),
+  ],
+  files: ['integrations.cursors'],
+  configure: async (setup) => (await import('./configure.ts')).configureIntegrations(setup),
 };

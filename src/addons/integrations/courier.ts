@@ -311,12 +311,14 @@ export class Courier {
   async #lead(): Promise<void> {
     const { cursors, integrations, log } = this.#options;
     this.#phase = 'loading';
+    // Those that are created meanwhile are new.
+    const before = [...integrations()];
+    const { durableId } = this.#reads;
     try {
       const { cursors: kept, isWhole } = await cursors.load();
       this.#kept = kept;
-      const { durableId } = this.#reads;
       this.#scannedId = durableId;
-      const unknown = [...integrations()].filter(({ id }) => !kept.has(id));
+      const unknown = before.filter(({ id }) => !kept.has(id));
       if (!isWhole && unknown.length > 0) {
         for (const integration of unknown) await this.#begin(integration, durableId);
         log.begunAnew(unknown.length, durableId);
@@ -376,14 +378,15 @@ export class Courier {
     return line;
   }
 
-  /** Begins with the event behind the creation of a new integration. */
+  /** Begins behind the event that created a new integration, or with what is recorded from now on: its creation may not be on disk yet. */
   async #seek(integration: Integration): Promise<void> {
     const { id } = integration;
     this.#sought.add(id);
+    const { durableId } = this.#reads;
     try {
       const eventId = await this.#reads.creationOf(id, this.#abort.signal);
       if (eventId === 'unread') return this.#arm(this.#options.now() + LOOK_MS);
-      if (this.#phase === 'leading') await this.#begin(integration, eventId ?? this.#reads.durableId);
+      if (this.#phase === 'leading') await this.#begin(integration, eventId ?? durableId);
     } finally {
       this.#sought.delete(id);
     }

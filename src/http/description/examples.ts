@@ -221,6 +221,8 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
     ],
   ],
   ['documentationUrl', 'https://flags.example/docs'],
+  ['Delivery.id', '7'],
+  ['Delivery.stateDetails TestOutcome.details', 'The receiver answered with status 500.'],
   ['howTo AddonProvider.deprecated AddonProvider.tagTypes', LEFT_OUT],
 ];
 

@@ -166,7 +166,7 @@ class Dispatcher {
     if (isRefusal(caller)) return this.#refuseCaller(call, caller);
     call.caller = caller;
     const { cluster } = this.#options;
-    if (cluster !== null && route.kind === 'write' && !cluster.isLeading()) {
+    if (cluster !== null && isForLeader(route) && !cluster.isLeading()) {
       if (request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
       return this.#writes.forward(call, cluster);
     }
@@ -288,6 +288,10 @@ class Dispatcher {
 }
 
 /** Whether the request may be a retry, whose response does not depend on what there is by now. */
+function isForLeader(route: Route): boolean {
+  return route.kind === 'write' || (route.kind === 'read' && route.isForLeader === true);
+}
+
 function isKeyed(request: TransportRequest, route: Route): boolean {
   return route.kind === 'write' && request.header('idempotency-key') !== '';
 }

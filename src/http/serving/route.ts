@@ -136,6 +136,8 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   readonly kind: 'read';
   /** SDKs ask for it again and again, nearly always in vain. Its path has no parameters. */
   readonly isPolled?: true;
+  /** True: of a cluster, only the leader has what it shows or does. */
+  readonly isForLeader?: true;
   /** Whether a POST responds 304 to a matching If-None-Match, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where no token is needed. */

@@ -49,6 +49,8 @@ export class MemoryJournal implements SourceEngine {
   readonly feed: ChangeFeed;
   oldest = 1;
   isWhole = true;
+  /** Called at the end of a walk back through what was there when it began. */
+  onWalkedBack: () => void = () => undefined;
 
   constructor(ringChanges = 20) {
     this.feed = new ChangeFeed({
@@ -83,6 +85,7 @@ export class MemoryJournal implements SourceEngine {
       const event = frame.events[0]!;
       if (types.includes(event.type)) yield { id: frame.id, frame, event };
     }
+    if (newestFirst === true) this.onWalkedBack();
   }
 
   /** Records one event. */

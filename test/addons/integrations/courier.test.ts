@@ -57,6 +57,36 @@ test('a new integration begins behind the event that created it, also where a cr
   assert.deepEqual([...cursors.cursors.keys()], [2]);
 });
 
+test('a new integration whose creation is not on disk yet misses nothing', async () => {
+  const scene = new Scene();
+  scene.journal.record();
+  scene.start(new MemoryCursors());
+  await scene.time.run(1_000);
+  scene.integrations = [integrationTo(1)];
+  scene.journal.onWalkedBack = () => {
+    scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
+    scene.journal.record();
+  };
+  scene.journal.record({ type: 'feature-updated' });
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [4]);
+});
+
+test('an integration that is created while the server begins to send misses nothing', async () => {
+  const scene = new Scene();
+  const cursors = new MemoryCursors([], false);
+  const { load } = cursors;
+  cursors.load = () => {
+    scene.integrations = [integrationTo(1)];
+    scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
+    scene.journal.record();
+    return load();
+  };
+  scene.start(cursors);
+  await scene.time.run(1_000);
+  assert.deepEqual(scene.taken(1), [2]);
+});
+
 test('without its file of cursors, a server begins with the next event and says so', async () => {
   const scene = new Scene();
   scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
