@@ -10,6 +10,8 @@ import { headMetrics } from '../src/addons/audit/configure.ts';
 import type { HeadStatus } from '../src/addons/audit/head-keeper.ts';
 import { type EdgeMetricsSources, edgeMetrics } from '../src/addons/edge/metrics.ts';
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../src/addons/edge/options.ts';
+import type { Courier } from '../src/addons/integrations/courier.ts';
+import { metricsOf as sendingMetrics } from '../src/addons/integrations/sending.ts';
 import { clusterMetrics } from '../src/addons/replication/node-parts.ts';
 import type { ReplicaView } from '../src/addons/replication/node-view.ts';
 import { metricsOf } from '../src/addons/usage/configure.ts';
@@ -78,6 +80,7 @@ function metrics(): string {
       clusterMetrics(unread<() => ReplicaView>()),
       headMetrics(unread<() => HeadStatus>()),
       metricsOf(unread<Usage>()),
+      sendingMetrics(unread<Courier>()),
     ]),
   );
 }
