@@ -66,6 +66,7 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
   ['POST', '/addons', INTEGRATION, 'addon'],
   ['PUT', '/addons/@addon', INTEGRATION],
   ['GET', '/addons/@addon'],
+  ['GET', '/addons/@addon/events'],
   ['POST', '/tag-types', { name: 'team', description: 'Who owns it', icon: 'T' }],
   ['PUT', '/tag-types/team', { description: 'Who owns the flag' }],
   ['POST', `${FLAG}/favorites`],

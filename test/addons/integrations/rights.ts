@@ -3,12 +3,17 @@
 /** Operations by the permission that they ask for. */
 export const OPERATIONS = {
   read: ['getAddons', 'getAddon'],
-  admin: ['createAddon', 'updateAddon', 'deleteAddon'],
+  admin: [
+    ...['createAddon', 'updateAddon', 'deleteAddon', 'getIntegrationEvents'],
+    ...['getIntegrationDelivery', 'retryIntegration', 'moveIntegration', 'testIntegration'],
+  ],
 };
 
 /** Permissions of custom roles, each with the operations that need it. */
 export const NEEDED = {
   CREATE_ADDON: ['createAddon'],
-  UPDATE_ADDON: ['updateAddon'],
+  UPDATE_ADDON: [
+    ...['updateAddon', 'getIntegrationDelivery', 'retryIntegration', 'moveIntegration', 'testIntegration'],
+  ],
   DELETE_ADDON: ['deleteAddon'],
 };
