@@ -37,6 +37,8 @@ interface Applied {
   readonly rules?: number;
   /** The state after its events, where they have been applied already. */
   readonly after?: World | null;
+  /** The edit that it shares with the change before, whose state nobody has seen. */
+  readonly edit?: World['edit'] | undefined;
 }
 
 export class ChangeRecorder {
@@ -79,12 +81,16 @@ export class ChangeRecorder {
   }
 
   /** Applies the next change to the state. `isOwn`: whether it was made here, and not followed. */
-  apply(change: Change, createdAt: string, { isOwn, rules = RULES_VERSION, after = null }: Applied): void {
+  apply(
+    change: Change,
+    createdAt: string,
+    { isOwn, rules = RULES_VERSION, after = null, edit }: Applied,
+  ): void {
     const { id, lineage } = change;
     const events = change.events as readonly DomainEvent[];
     assert(id === this.lastId + 1, 'what is applied is the next change');
     assert(!isOwn || this.#hasName || lineage !== undefined, 'what this start records has its name');
-    const draft = draftOf(after ?? this.world);
+    const draft = draftOf(after ?? this.world, edit);
     try {
       // Before anything that the change makes is shown: its ETag carries the name.
       if (lineage !== undefined) draft.lineage = draft.lineage.adopted(id, lineage);

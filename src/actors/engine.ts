@@ -228,10 +228,10 @@ export class Engine {
 
   /**
    * Applies a change that another node decided, and appends it as the same bytes: the same ids, the same chain, the
-   * same state. The caller commits the journal. Throws, having changed nothing, on a payload that cannot be read, and on any but the
-   * next change.
+   * same state. The caller commits the journal, and may give one edit for changes between which nobody sees the state. Throws,
+   * having changed nothing, on a payload that cannot be read, and on any but the next change.
    */
-  follow(body: FrameBody): void {
+  follow(body: FrameBody, edit?: World['edit']): void {
     if (isNewer(body))
       throw new Error('another node runs a newer version, whose changes cannot be read here');
     const decoded = decodePayload(body.payload, body);
@@ -243,7 +243,7 @@ export class Engine {
         `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
       );
     }
-    this.#recorder.apply(change, new Date(change.at).toISOString(), { isOwn: false, rules });
+    this.#recorder.apply(change, new Date(change.at).toISOString(), { isOwn: false, rules, edit });
     this.#recorder.append(change, response as RememberedResponse | undefined, body);
     this.#uncommitted?.follow({ world: this.#recorder.world, at: change.at });
   }

@@ -75,7 +75,8 @@ describe('an engine that follows', () => {
       },
     });
     const follower = await openTestEngine({ follows: true });
-    for (const body of decided) follower.store.engine.follow(body);
+    const edit = {};
+    for (const body of decided) follower.store.engine.follow(body, edit);
     follower.store.engine.journal.commit();
     await settle();
     assert.deepEqual(placeOf(follower), placeOf(leader));

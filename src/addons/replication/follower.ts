@@ -248,16 +248,18 @@ export class Follower {
     const { engine, commitLog, clock } = this.#options;
     commitLog.committed(frames.at(-1)?.lastId ?? 0);
     let sliceEndMs = this.#now() + SLICE_MS;
+    let edit = {};
     for (const { body, lastId, previousChain } of frames) {
       if (lastId <= engine.lastId) continue;
       if (engine.journal.appendedChain !== previousChain)
         throw new LogDamageError(`event ${engine.lastId} has another checksum here than in the log`);
-      engine.follow(body);
+      engine.follow(body, edit);
       const { pendingBytes, pendingFrames } = engine.journal;
       if (pendingBytes > UNSYNCED_BYTES_MAX || pendingFrames > UNSYNCED_FRAMES_MAX)
         await engine.journal.flush();
-      if (this.#now() < sliceEndMs) continue;
-      await clock.yieldToEventLoop();
+      else if (this.#now() < sliceEndMs) continue;
+      else await clock.yieldToEventLoop();
+      edit = {};
       sliceEndMs = this.#now() + SLICE_MS;
     }
     engine.journal.commit();

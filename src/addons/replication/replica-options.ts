@@ -28,7 +28,8 @@ export interface ReplicatedEngine {
     commit(): void;
     flush(): Promise<void>;
   };
-  follow(body: FrameBody): void;
+  /** `edit`: an object of its own for changes between which nobody sees the state. */
+  follow(body: FrameBody, edit: object): void;
   /** Tells all waiting callers that the outcome of their changes is unknown; no command may be decided here. */
   giveUp(): void;
   giveUpForGood(): void;
