@@ -1,6 +1,7 @@
 /** The kind `integration`: its fields, its bounds, and the split of parameters into those that are shown and secrets. */
 import * as v from 'valibot';
 import { type Issue, issuesOf } from '../../domain/json/issues.ts';
+import { pointerToken } from '../../domain/json/json-pointer.ts';
 import { Integer, listUpTo, textUpTo } from '../../domain/json/schema.ts';
 import type { AddonContent, AddonKind } from '../../domain/kinds/addon-kind.ts';
 import { addonRecordsOf } from '../../domain/state/addon-records.ts';
@@ -65,10 +66,16 @@ export const INTEGRATION: AddonKind<ShownIntegration> = {
 export function issuesOfParameters({ data, secrets }: AddonContent<ShownIntegration>): readonly Issue[] {
   const provider = providerNamed(data.provider);
   if (provider === null) return [];
-  const values = { ...data.parameters, ...secrets };
-  return parameterIssues(provider, values)
-    .filter(({ path }) => !Object.hasOwn(values, path.slice(1)) || values[path.slice(1)] !== MASK)
+  const leftOut = new Set(missingSecrets({ data, secrets }).map((name) => `/${pointerToken(name)}`));
+  return parameterIssues(provider, { ...data.parameters, ...secrets })
+    .filter(({ path }) => !leftOut.has(path))
     .map(({ path, message }) => ({ path: `/parameters${path}`, message }));
+}
+
+/** Secrets that were set, and that an export has left out. */
+function missingSecrets({ data, secrets }: AddonContent<ShownIntegration>): readonly string[] {
+  const sensitive = sensitiveNames(data.provider);
+  return Object.keys(data.parameters).filter((name) => sensitive.has(name) && !Object.hasOwn(secrets, name));
 }
 
 /** The values in their two parts. A secret that is sent as it is shown keeps the value that it had. */
@@ -112,15 +119,13 @@ export const integrationsIn = (world: World): readonly Integration[] =>
   });
 
 /** Without a secret that an export left out, nothing can be sent: it counts as disabled. */
-function withSecrets({ data, secrets }: AddonContent<ShownIntegration>): Integration {
-  const isMissing = (name: string): boolean =>
-    data.parameters[name] === MASK &&
-    !Object.hasOwn(secrets, name) &&
-    sensitiveNames(data.provider).has(name);
-  const shown = Object.entries(data.parameters).filter(([name]) => !isMissing(name));
+function withSecrets(content: AddonContent<ShownIntegration>): Integration {
+  const { data, secrets } = content;
+  const missing = missingSecrets(content);
+  const shown = Object.entries(data.parameters).filter(([name]) => !missing.includes(name));
   return {
     ...data,
-    enabled: data.enabled && shown.length === Object.keys(data.parameters).length,
+    enabled: data.enabled && missing.length === 0,
     parameters: { ...Object.fromEntries(shown), ...secrets },
   };
 }

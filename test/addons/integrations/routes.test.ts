@@ -4,8 +4,10 @@ import { it } from 'node:test';
 import { integrationsIn } from '../../../src/addons/integrations/kind.ts';
 import { PROVIDERS } from '../../../src/addons/integrations/providers/table.ts';
 import '../../support/check-responses.ts';
+import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { addProject, addUser } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
+import { TestWorld } from '../../support/test-world.ts';
 
 const SECRET = 'https://hooks.example/hush';
 const BODY = {
@@ -91,6 +93,7 @@ describeInterface('integrations', (server) => {
       ['/body/provider', { provider: undefined }],
       ['/body/parameters/url', { parameters: {} }],
       ['/body/parameters/url', { parameters: { url: 'ftp://hooks.example' } }],
+      ['/body/parameters/url', { provider: 'datadog', parameters: { url: '*****', apiKey: 'hush' } }],
       ['/body/parameters/color', { parameters: { ...BODY.parameters, color: 'red' } }],
       ['/body/parameters/url', { parameters: { url: {} } }],
       ['/body/events/0', { events: ['feature-exploded'] }],
@@ -152,5 +155,16 @@ describeInterface('integrations', (server) => {
     assert.doesNotMatch(JSON.stringify((await call('/addons')).body.addons), new RegExp(project));
     const { body: found } = await server().call('POST', '/events/search', { query: project }, { token });
     assert.equal(found.totalEvents, 0);
+  });
+
+  it('come back from an export without their secrets, and send nothing until they have them again', async () => {
+    const { id } = await create();
+    const document = exportState(server().server.store.engine.world);
+    assert.doesNotMatch(JSON.stringify(document.addonRecords), /hush|whisper/);
+    const plan = planImport(document);
+    assert(plan.ok);
+    const { world } = new TestWorld(plan.events);
+    const found = integrationsIn(world).find((one) => one.id === id);
+    assert.deepEqual([found?.enabled, found?.parameters], [false, { bodyTemplate: '{{event.type}}' }]);
   });
 });
