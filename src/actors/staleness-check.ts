@@ -1,12 +1,12 @@
 /**
- * Looks every minute for flags that have outlived their types, and has that recorded (docs/specification/flags.md#staleness).
+ * Looks every minute for flags that have outlived their types or will soon, and has that recorded (docs/specification/flags.md#staleness).
  *
  * It goes through the flags in the background (turn.ts), and submits few notes at a time through the mailbox of
  * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that expire
  * at once do not delay other changes.
  */
 import assert from 'node:assert/strict';
-import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
+import { dueStalenessNote } from '../domain/decide/archive-commands.ts';
 import { SYSTEM } from '../domain/state/decision.ts';
 import type { ProjectFlags } from '../domain/state/project-flags.ts';
 import type { Engine } from './engine.ts';
@@ -68,7 +68,7 @@ export class StalenessCheck {
     const { engine, background } = this.#options;
     const due: string[] = [];
     for (const { flag } of flags.values()) {
-      if (needsStalenessNote(engine.world, flag, nowMs)) due.push(flag.name);
+      if (dueStalenessNote(engine.world, flag, nowMs) !== null) due.push(flag.name);
       assert(due.length <= NOTES_PER_CHANGE, 'what is due is noted before more is looked for');
       const isFull = due.length === NOTES_PER_CHANGE;
       if (isFull && !(await this.#note(project, due.splice(0)))) return;

@@ -18,6 +18,7 @@ const EVENT_TYPES: { readonly [T in Exclude<DomainEvent['type'], RecordEvent['ty
   'feature-stale-on': true,
   'feature-stale-off': true,
   'feature-potentially-stale-on': false,
+  'feature-potentially-stale-soon': false,
   'feature-archived': true,
   'feature-revived': true,
   'feature-completed': true,

@@ -5,14 +5,15 @@
  */
 
 import type { Flag } from '../flags/flag.ts';
-import { stalenessOf } from '../flags/lifetime.ts';
+import { endOfLife, noticeTime } from '../flags/lifetime.ts';
 import { LIFETIME_DAYS } from '../flags/metadata.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
+import { type AgeData, aboutFlag, type DomainEvent, newEvent } from '../state/events.ts';
+import type { FlagRecord } from '../state/flag-record.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import { lifetimesOf } from '../state/settings.ts';
-import type { World } from '../state/world.ts';
+import { actingName, type World } from '../state/world.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { type NamesFlag, type NamesFlags, refuseArchived } from './guards.ts';
@@ -132,8 +133,8 @@ export function markFlagsStale(world: World, command: MarkFlagsStale): Decision 
 }
 
 /**
- * Records that flags have outlived their types (docs/specification/flags.md#staleness). Whether a flag has is computed
- * whenever it is asked; the event is a note in the log, made once. Leaves out flags that are gone, or need no note any
+ * Records that flags have outlived their types, or will soon (docs/specification/flags.md#staleness). Whether a flag has is
+ * computed whenever it is asked; the event is a note in the log, made once. Leaves out flags that are gone, or need no note any
  * more: the command may have waited behind others. Refuses nothing.
  */
 export function notePotentiallyStale(
@@ -145,19 +146,30 @@ export function notePotentiallyStale(
   if (state === undefined) return UNCHANGED;
   const nowMs = Date.parse(now);
   return [...new Set(flags)].flatMap((name) => {
-    const flag = state.flags.get(name)?.flag;
-    if (flag === undefined || !needsStalenessNote(world, flag, nowMs)) return [];
-    return [newEvent('feature-potentially-stale-on', aboutFlag(flag))];
+    const record = state.flags.get(name);
+    const type = record === undefined ? null : dueStalenessNote(world, record.flag, nowMs);
+    if (record === undefined || type === null) return [];
+    return [newEvent(type, aboutFlag(record.flag), { data: ageOf(world, record) })];
   });
 }
 
-/** Whether an unarchived flag became potentially stale, and no event says so of its present lifetime. */
-export function needsStalenessNote({ directory }: World, flag: Flag, nowMs: number): boolean {
-  if (flag.archivedAt !== null) return false;
+function ageOf({ directory }: World, { flag, createdBy }: FlagRecord): AgeData {
+  const owner = createdBy === null ? undefined : directory.users.get(createdBy);
+  const end = endOfLife(flag, lifetimesOf(directory.settings));
+  return {
+    owner: owner === undefined ? null : actingName(owner),
+    potentiallyStaleAt: new Date(end).toISOString(),
+  };
+}
+
+/** The event that an unarchived flag is due for its present lifetime, and that was not recorded yet; null for none. */
+export function dueStalenessNote({ directory }: World, flag: Flag, nowMs: number) {
   const lifetimes = lifetimesOf(directory.settings);
-  if (stalenessOf(flag, lifetimes, nowMs) !== 'potentially-stale') return false;
+  if (flag.archivedAt !== null || flag.stale || noticeTime(flag, lifetimes) > nowMs) return null;
   const noted = directory.potentiallyStale.get(flag.name);
-  return noted === undefined || (noted.days ?? LIFETIME_DAYS[flag.type]) !== lifetimes[flag.type];
+  const isNoted = noted !== undefined && (noted.days ?? LIFETIME_DAYS[flag.type]) === lifetimes[flag.type];
+  if (endOfLife(flag, lifetimes) > nowMs) return isNoted ? null : 'feature-potentially-stale-soon';
+  return isNoted && noted.isSoon !== true ? null : 'feature-potentially-stale-on';
 }
 
 function transition(flag: Flag, event: ArchiveEvent, childCount: number) {

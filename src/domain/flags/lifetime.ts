@@ -12,6 +12,15 @@ export function endOfLife({ type, createdAt }: AgingFlag, lifetimes: Lifetimes):
   return days === null ? Number.POSITIVE_INFINITY : timeOf(createdAt) + days * DAY_MS;
 }
 
+/** Days before a flag becomes potentially stale at which its owner is told; a quarter of its lifetime where that is less. */
+const NOTICE_DAYS = 7;
+
+/** The time at which that is recorded, in milliseconds since 1970. */
+export function noticeTime(flag: AgingFlag, lifetimes: Lifetimes): number {
+  const days = lifetimes[flag.type] ?? 0;
+  return endOfLife(flag, lifetimes) - Math.min(NOTICE_DAYS, days / 4) * DAY_MS;
+}
+
 /** States of a flag: stale because a user said so, or potentially stale because of its age. */
 export const STALENESS = ['active', 'potentially-stale', 'stale'] as const;
 export type Staleness = (typeof STALENESS)[number];

@@ -50,7 +50,8 @@ export function applyFlagEvents(draft: Draft, run: readonly FlagEvent[], stamp: 
         ? dropFlag(draft, project, recordOf(project, event.featureName, stamp))
         : arrive(draft, project, event.hidden, stamp);
     case 'feature-potentially-stale-on':
-      return note(draft, recordOf(project, event.featureName, stamp).flag);
+    case 'feature-potentially-stale-soon':
+      return note(draft, recordOf(project, event.featureName, stamp).flag, event.type);
     case 'feature-favorited':
     case 'feature-unfavorited':
       recordOf(project, event.featureName, stamp);
@@ -109,6 +110,7 @@ type ChangeEvent = Exclude<
       | 'feature-deleted'
       | 'feature-project-change'
       | 'feature-potentially-stale-on'
+      | 'feature-potentially-stale-soon'
       | 'feature-favorited'
       | 'feature-unfavorited'
       | 'feature-completed'
@@ -297,10 +299,14 @@ function arrive(
 }
 
 /** Nothing of the flag changes, nor do its responses. */
-function note(draft: Draft, { name, type }: Flag): void {
+function note(draft: Draft, { name, type }: Flag, event: FlagEvent['type']): void {
   const directory = directoryIn(draft);
   const days = lifetimesOf(directory.settings)[type];
-  const noted: StalenessNote = { flag: name, ...(days === LIFETIME_DAYS[type] ? {} : { days }) };
+  const noted: StalenessNote = {
+    flag: name,
+    ...(days === LIFETIME_DAYS[type] ? {} : { days }),
+    ...(event === 'feature-potentially-stale-soon' ? { isSoon: true } : {}),
+  };
   putRecord(draft, directory, 'potentiallyStale', [name, noted]);
 }
 
@@ -322,11 +328,11 @@ function complete(
 /** A flag of another type may outlive that one later, and is then noted again. */
 function forgetNote(
   draft: Draft,
-  { featureName, data }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
+  { featureName, data, preData }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
   { createdAt }: EventStamp,
 ): void {
   const { potentiallyStale, settings } = draft.directory;
-  if (!potentiallyStale.has(featureName)) return;
+  if (data.type === preData.type || !potentiallyStale.has(featureName)) return;
   if (endOfLife(data, lifetimesOf(settings)) <= Date.parse(createdAt)) return;
   dropRecord(draft, directoryIn(draft), 'potentiallyStale', featureName);
 }

@@ -148,6 +148,7 @@ const EVENTS = {
   'service-account-deleted': {},
   'service-account-updated': {},
   'feature-potentially-stale-on': {},
+  'feature-potentially-stale-soon': {},
   'feature-dependency-added': { reaches: 'other flag' },
   'feature-dependency-removed': { reaches: 'other flag' },
   'feature-dependencies-removed': { reaches: 'other flag' },

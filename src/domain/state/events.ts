@@ -124,7 +124,7 @@ export type FlagEvent =
   | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
   | About<'feature-stale-on', OfFlag>
   | About<'feature-stale-off', OfFlag>
-  | About<'feature-potentially-stale-on', OfFlag>
+  | About<'feature-potentially-stale-on' | 'feature-potentially-stale-soon', OfFlag, AgeData | null>
   | (About<'feature-archived', OfFlag> & {
       /** The time when a flag of an import was archived; when absent, it is archived now. */
       readonly hidden?: { readonly archivedAt: string };
@@ -215,6 +215,13 @@ export type KindEvent =
   | { [Name in PlainKindName]: EventOf<(typeof KINDS)[Name]> }[PlainKindName]
   | EventOf<typeof SERVICE_ACCOUNT>
   | UserEvent;
+
+/** The end of a flag's expected life. Versions before 0.3.0 recorded none. */
+export interface AgeData {
+  /** The name of the user who created the flag; null where none is known. */
+  readonly owner: string | null;
+  readonly potentiallyStaleAt: string;
+}
 
 /** A type of flags. */
 export interface FlagTypeData {

@@ -88,11 +88,13 @@ export interface Identity {
 /** Issuers are URLs, which hold no space. */
 export const identityKey = (issuer: string, subject: string): string => `${issuer} ${subject}`;
 
-/** Notes that `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
+/** Notes that `feature-potentially-stale-on`, or `-soon`, was recorded for a flag, whose name is unique over the whole service. */
 export interface StalenessNote {
   readonly flag: string;
-  /** The lifetime that the flag has exceeded; absent for that of its type where none was set. */
+  /** The lifetime that the flag exceeds; absent for that of its type where none was set. */
   readonly days?: number | null;
+  /** Only `-soon` was recorded. */
+  readonly isSoon?: true;
 }
 
 export interface Favorites {
@@ -269,3 +271,7 @@ export function projectEnvironments(
 ): readonly Environment[] {
   return world.directory.environments.filter((one) => settings.environments.includes(one.name));
 }
+
+/** The name under which a user makes changes. */
+export const actingName = ({ id, username, email }: Pick<User, 'id' | 'username' | 'email'>): string =>
+  username ?? email ?? String(id);

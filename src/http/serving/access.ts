@@ -5,6 +5,7 @@
  * tokens or memberships changes. Unknown tokens are never cached, so each guess costs a hash and no memory. Every
  * kind of bad token gets the same response.
  */
+
 import { createHash } from 'node:crypto';
 import { type CachePart, cacheOf } from '../../actors/cache.ts';
 import type { Need } from '../../domain/access/permissions.ts';
@@ -23,6 +24,7 @@ import {
   ALL,
   type ApiToken,
   type ApiTokenType,
+  actingName,
   type ProjectState,
   type User,
   type World,
@@ -255,9 +257,6 @@ function callerOfUser(world: World, user: User, expiresAt: number): Caller {
     expiresAt,
   };
 }
-
-/** Under which a user makes changes. */
-const actingName = ({ id, username, email }: User): string => username ?? email ?? String(id);
 
 /** The actor for a user's changes; an unnamed one where there is no such user. */
 export function actorOf({ directory }: World, userId: number | null): Actor {

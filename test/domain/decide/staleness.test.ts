@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { flagDataOf } from '../../../src/domain/flags/flag.ts';
 import { type FlagType, INITIAL_METADATA } from '../../../src/domain/flags/metadata.ts';
-import { aboutFlag } from '../../../src/domain/state/events.ts';
+import { aboutFlag, type DomainEvent } from '../../../src/domain/state/events.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const NOTED = 'feature-potentially-stale-on';
+const SOON = 'feature-potentially-stale-soon';
 
 /** The clock of a `TestWorld` begins with 2024. */
 const DAYS_OLD = {
@@ -53,9 +54,10 @@ describe('noting flags that outlived their types', () => {
       ['d', '41', 'permission'],
     );
     const events = state.decide(note('a', 'b', 'c', 'd', 'a'));
-    const expected = ['a', 'c'].map((featureName) => ({
+    const ENDS = { a: '2023-12-31T00:00:00.000Z', c: '2024-01-01T00:00:00.000Z' };
+    const expected = (['a', 'c'] as const).map((featureName) => ({
       ...{ type: NOTED, project: 'default', featureName, environment: null },
-      ...{ data: null, preData: null },
+      ...{ data: { owner: null, potentiallyStaleAt: ENDS[featureName] }, preData: null },
     }));
     assert.deepEqual(events, expected);
   });
@@ -92,7 +94,35 @@ describe('noting flags that outlived their types', () => {
     assert.deepEqual(state.run(note('a')), [NOTED]);
   });
 
-  it('notes a flag once for each lifetime that it exceeds, however often lifetimes change', () => {
+  it('gives notice of a flag a week before, or a quarter of its lifetime, once until it has another lifetime, with who created it', () => {
+    const state = withFlags(['a', '7', 'release'], ['b', '41', 'release'], ['c', '7', 'permission']);
+    const setLifetime = (lifetimeDays: number): Command => ({
+      type: 'set-lifetime',
+      flagType: 'release',
+      lifetimeDays,
+    });
+    assert.deepEqual(state.run(note('a', 'b', 'c')), [NOTED]);
+    state.given(setLifetime(15));
+    assert.deepEqual(state.run(note('a')), []);
+    state.given(setLifetime(9));
+    const [soon] = state.decide(note('a')) as DomainEvent[];
+    assert.deepEqual(
+      [soon?.type, soon?.data],
+      [SOON, { owner: null, potentiallyStaleAt: '2024-01-03T00:00:00.000Z' }],
+    );
+    state.given(note('a'), {
+      type: 'update-flag',
+      project: 'default',
+      flag: 'a',
+      metadata: { description: 'x' },
+    });
+    assert.deepEqual(state.run(note('a')), []);
+    state.given(setLifetime(5), note('a'), setLifetime(9));
+    assert.deepEqual(state.run(note('a')), [SOON]);
+    assert.equal(stateBytes(state.world), recountStateBytes(state.world));
+  });
+
+  it('notes a flag once, and anew when it exceeds another lifetime than it was noted for', () => {
     const state = withFlags(['a', '41', 'release'], ['b', '7', 'release'], ['c', '41', 'permission']);
     const all = () => state.run(note('a', 'b', 'c'));
     const setLifetime = (lifetimeDays: number | null): Command => ({

@@ -103,7 +103,10 @@ describeInterface('staleness', (server) => {
   });
 
   it('records once, over a restart too, that a flag became potentially stale', async () => {
-    const expected = flagEvent(NOTED, 'old.a', { createdBy: 'system', createdByUserId: -1337 });
+    const expected = flagEvent(NOTED, 'old.a', {
+      ...{ createdBy: 'system', createdByUserId: -1337 },
+      data: { owner: null, potentiallyStaleAt: '2020-02-10T00:00:00.000Z' },
+    });
     const [first, ...others] = await notesOf(server());
     assert(first !== undefined);
     const { id, createdAt: _, ...event } = first;

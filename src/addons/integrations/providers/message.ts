@@ -79,6 +79,7 @@ const PLACEHOLDERS: Readonly<Record<string, Fill>> = {
   '{group}': field('groupName', 'groupId'),
   '{role}': field('roleName', 'roleId'),
   '{parent}': field('feature'),
+  '{owner}': (event) => ({ name: textIn(event, ['owner']) ?? 'not known' }),
   '{oldProject}': field('oldProject'),
   '{newProject}': field('newProject'),
   '{tag}': (event) => ({ name: `${textIn(event, ['type']) ?? ''}:${textIn(event, ['value']) ?? ''}` }),

@@ -106,7 +106,10 @@ export const SENTENCES: Readonly<Record<EventType, string>> = {
   'features-exported': 'exported {count} from {environment}',
   'features-imported': 'imported {count} into {environment} of the project {project}',
   ...record('service-account', 'the service account'),
-  'feature-potentially-stale-on': '{flag} may be stale: it is older than flags of its type should become',
+  'feature-potentially-stale-on':
+    '{flag} may be stale: it is older than flags of its type should become; its owner is {owner}',
+  'feature-potentially-stale-soon':
+    '{flag} may be stale soon: it is nearly as old as flags of its type should become; its owner is {owner}',
   'feature-dependency-added': 'made {flag} depend on {parent}',
   'feature-dependency-removed': 'made {flag} no longer depend on {parent}',
   'feature-dependencies-removed': 'removed the dependencies of {flag}',

@@ -47,7 +47,7 @@ test('an event is told as one plain sentence', () => {
   );
   assert.equal(
     told('feature-potentially-stale-on'),
-    'new-checkout may be stale: it is older than flags of its type should become',
+    'new-checkout may be stale: it is older than flags of its type should become; its owner is not known',
   );
 });
 
