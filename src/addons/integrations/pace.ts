@@ -4,7 +4,7 @@
  */
 
 /** The busy share of a window from which on the server counts as busy. */
-const BUSY_SHARE = 0.5;
+const BUSY_SHARE = 0.3;
 
 /** Shorter windows would call one long turn busy. */
 const WINDOW_MS = 100;
