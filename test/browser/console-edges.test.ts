@@ -6,6 +6,7 @@ import { evaluateInProduction } from '../support/applications.ts';
 import {
   type ConsoleOptions,
   choose,
+  DRAFT_KEPT,
   describeConsole,
   isAccessible,
   openTab,
@@ -24,12 +25,6 @@ async function isInSight(element: Locator, what: string): Promise<void> {
   const { y = -1, height = 0 } = (await element.boundingBox()) ?? {};
   assert(y >= 0 && y + height <= HEIGHT, `${what} is in sight without scrolling: from ${y} to ${y + height}`);
 }
-
-/** Runs in the page: resolves once what was typed is kept. */
-const DRAFT_KEPT = `new Promise((resolve) => {
-  const look = () => (Object.keys(history.state?.drafts ?? {}).length === 0 ? requestAnimationFrame(look) : resolve());
-  look();
-})`;
 
 describeConsole('the edges of a day in the console', (shared) => {
   const signedIn = (options?: ConsoleOptions) => shared.signedIn({ height: HEIGHT, ...options });
@@ -233,7 +228,7 @@ describeConsole('the edges of a day in the console', (shared) => {
       ),
       ...['projects', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'account'],
       ...['events', 'health', 'server', 'all-flags', 'playground', 'applications'],
-      ...['groups', 'roles', 'service-accounts', 'tag-types', 'strategy-types'],
+      ...['groups', 'roles', 'service-accounts', 'tag-types', 'strategy-types', 'integrations'],
     ];
     for (const place of places) {
       await page.goto(`${shared.server.origin}/#/${place}`);

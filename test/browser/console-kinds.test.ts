@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { choose, describeConsole } from '../support/browser/console.ts';
+import { choose, DRAFT_KEPT, describeConsole } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const ADMIN_ROLE_ID = 1;
@@ -73,6 +73,44 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('rowheader', { name: 'Checkout' }).waitFor();
     await page.getByRole('cell', { name: '1 user' }).waitFor();
+  });
+
+  it('makes an integration, keeps its secrets out of the page, and shows how its deliveries fail', async () => {
+    const { call } = shared.server;
+    // The server may only begin to send to what was created a moment ago.
+    const page = await shared.signedIn({ place: '#/integrations', expected: /status of 503/ });
+    const dialog = page.getByRole('dialog');
+    const secret = 'https://127.0.0.1/secret-path';
+    await page.getByRole('button', { name: 'New integration' }).click();
+    await dialog.getByLabel('Description').fill('Releases');
+    await dialog.getByLabel('Webhook URL').fill(secret);
+    await dialog.getByText('Show as curl').click();
+    assert.doesNotMatch((await dialog.textContent()) ?? '', /secret-path/);
+    await page.evaluate(DRAFT_KEPT);
+    const kept = await page.evaluate<string>('JSON.stringify(history.state)');
+    assert.match(kept, /Releases/);
+    assert.doesNotMatch(kept, /secret-path/);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('rowheader', { name: 'Releases' }).waitFor();
+    const { addons } = (await call('GET', '/addons')).body;
+    assert.deepEqual(
+      addons.map(({ description, parameters }: Record<string, unknown>) => ({ description, parameters })),
+      [{ description: 'Releases', parameters: { url: '*****' } }],
+    );
+
+    await page.getByRole('button', { name: 'Edit Releases' }).click();
+    assert.equal(await dialog.getByLabel('Webhook URL').inputValue(), '*****');
+    await dialog.getByLabel('Description').fill('Releases of the shop');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('rowheader', { name: 'Releases of the shop' }).waitFor();
+
+    await page.getByLabel('More for Releases of the shop', { exact: true }).click();
+    await page.getByRole('button', { name: 'Deliveries Releases of the shop' }).click();
+    await dialog.getByText('up to date').waitFor();
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('status').getByText('The test was not delivered.').waitFor();
+    await dialog.getByRole('rowheader', { name: 'Test' }).waitFor();
+    await dialog.getByRole('cell', { name: 'failed' }).waitFor();
   });
 
   it('switches and tags many flags at once', async () => {

@@ -377,6 +377,26 @@ async function kinds(hands: Hands): Promise<void> {
   }
 }
 
+async function integrations(hands: Hands): Promise<void> {
+  const { call } = hands.server;
+  await hands.open('integrations', 'Integrations');
+  const made = { Description: 'kind-1', 'Webhook URL': 'https://127.0.0.1/hook' };
+  await hands.form('createAddon', 'New integration', made, 'Create');
+  await hands.row('kind-1');
+  await hands.form('updateAddon', 'Edit kind-1', { 'Webhook URL': 'https://127.0.0.1/other' }, 'Save');
+  await makeFlag(call, 'not-sent');
+  const { addons } = (await call('GET', '/addons')).body;
+  const at = `/addons/${addons[0].id}/delivery`;
+  while ((await call('GET', at)).body.state !== 'retrying');
+  await hands.reach('getIntegrationEvents', () => hands.chooseOf('kind-1', 'Deliveries'));
+  await hands.reach('retryIntegration', 'Send again');
+  await hands.reach('testIntegration', 'Send a test');
+  await hands.fill('moveIntegration', 'Go on from an event…', {}, 'Go on');
+  await hands.press('Close');
+  await hands.closed();
+  await hands.form('deleteAddon', () => hands.chooseOf('kind-1', 'Delete'), {}, 'Delete for good');
+}
+
 /** Goes through sign-in, tokens and applications. */
 async function service(hands: Hands): Promise<void> {
   const { page } = hands;
@@ -459,7 +479,8 @@ describePages('each operation of the administrative interface', () => {
       const page = await consoleOf(server).signedIn(looks);
       const hands = new Hands(page, server, operations, press);
       await page.reload();
-      for (const journey of [oneFlag, manyFlags, projects, kinds, service]) await journey(hands);
+      for (const journey of [oneFlag, manyFlags, projects, kinds, integrations, service])
+        await journey(hands);
       const { ids } = operations;
       const missing = ids.filter((id) => !hands.reached.has(id) && !(id in EXCEPTIONS));
       assert.deepEqual(missing, [], 'nothing of the description is out of reach without a reason');

@@ -105,6 +105,14 @@ async function fillKinds(call: Call): Promise<void> {
   const bodies: readonly (readonly [path: string, body: unknown])[] = [
     ['/segments', { name: 'The Alps', description: 'Where parcels take a day longer', constraints }],
     ['/segments', { name: 'Everybody who pays by invoice', constraints: [] }],
+    [
+      '/addons',
+      {
+        provider: 'teamsworkflow',
+        description: 'Checkout team',
+        parameters: { url: 'https://127.0.0.1/hook' },
+      },
+    ],
     ['/tag-types', { name: 'team', description: 'Who looks after the flag', icon: 'T' }],
     ['/strategies', { name: 'warehouse', description: 'By warehouse', parameters: [] }],
     ['/groups', { name: 'Checkout', description: 'The people of the checkout', users: [] }],
@@ -180,7 +188,15 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   ...Object.fromEntries(
     [
       ...['projects', 'all-flags', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'groups'],
-      ...['roles', 'service-accounts', 'tag-types', 'strategy-types', 'applications', 'account'],
+      ...[
+        'roles',
+        'service-accounts',
+        'tag-types',
+        'strategy-types',
+        'applications',
+        'integrations',
+        'account',
+      ],
     ].map((view) => [view, [`#/${view}`, '.listing']] as const),
   ),
   playground: ['#/playground', '.playground'],

@@ -2,6 +2,8 @@
  * The kinds of things besides flags, one row each: where it is listed and changed, its columns and the fields of its form. The pages of all of
  * them are one (views/kind-view.jsx).
  */
+
+import { INTEGRATIONS } from './kinds/integrations.jsx';
 import { GROUPS, ROLES, SERVICE_ACCOUNTS, USERS } from './kinds/people.jsx';
 import { APPLICATIONS, ENVIRONMENTS } from './kinds/service.jsx';
 import { CONTEXT_FIELDS, SEGMENTS, STRATEGY_TYPES, TAG_TYPES } from './kinds/targeting.jsx';
@@ -18,4 +20,5 @@ export const KINDS = /** @type {const} */ ({
   'tag-types': TAG_TYPES,
   'strategy-types': STRATEGY_TYPES,
   applications: APPLICATIONS,
+  integrations: INTEGRATIONS,
 });

@@ -35,6 +35,7 @@ export const SECTIONS = [
     [
       ['Environments', 'environment', 'environments'],
       ['Applications', 'application', 'applications'],
+      ['Integrations', 'link', 'integrations', true],
       ['Events', 'history', 'events'],
       ['Health', 'health', 'health'],
       ['Server', 'settings', 'server', true],

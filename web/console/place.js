@@ -9,7 +9,7 @@ import { signal } from '@preact/signals';
 /** Views that need nothing but their name. */
 const PLAIN = /** @type {const} */ ([
   ...['projects', 'all-flags', 'playground', 'tokens', 'account', 'events', 'health', 'server'],
-  ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications'],
+  ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications', 'integrations'],
   ...['segments', 'context-fields', 'tag-types', 'strategy-types'],
 ]);
 

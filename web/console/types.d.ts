@@ -95,6 +95,8 @@ export interface Field<V> {
     | 'own';
   hint?: string;
   required?: boolean;
+  /** Whether it is left out of drafts and of the command that is shown, like a password. */
+  isSecret?: boolean;
   /** Shown and not changed. */
   fixed?: boolean;
   /** The kind of text that password managers and browsers fill in; nothing unless said. */

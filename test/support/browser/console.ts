@@ -71,6 +71,12 @@ export const openTab = (form: Locator, name: string): Promise<void> =>
 export const flagSwitch = (page: Page, flag: string, environment = 'development'): Locator =>
   page.getByRole('switch', { name: `${flag} in ${environment}` });
 
+/** Runs in the page: resolves once what was typed is kept. */
+export const DRAFT_KEPT = `new Promise((resolve) => {
+  const look = () => (Object.keys(history.state?.drafts ?? {}).length === 0 ? requestAnimationFrame(look) : resolve());
+  look();
+})`;
+
 /** Runs in the page: by how many pixels it is wider than the window. */
 const WIDTH_TOO_MUCH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 

@@ -18,6 +18,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getUser',
     'getStrategy',
     'getTagType',
+    'getAddon',
     'getGroup',
     'getApiTokensByName',
     'getAllFeatureTypes',

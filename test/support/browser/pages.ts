@@ -31,6 +31,7 @@ export const PAGES: Readonly<Record<string, readonly [place: string, content: st
   'tag-types': ['#/tag-types', '.listing'],
   'strategy-types': ['#/strategy-types', '.listing'],
   applications: ['#/applications', '.empty'],
+  integrations: ['#/integrations', '.listing'],
   account: ['#/account', '.listing'],
   events: ['#/events', '.event'],
   health: ['#/health', '.tile'],
@@ -65,6 +66,13 @@ export async function fillPages(server: TestServer): Promise<string> {
   await archive(call, 'archived');
   await call('POST', '/segments', { name: 'The north', constraints });
   await call('POST', '/api-tokens', { tokenName: 'shop', type: 'admin' });
+  const parameters = { url: 'https://127.0.0.1/hook' };
+  await call('POST', '/addons', {
+    provider: 'webhook',
+    description: 'Releases',
+    parameters,
+    events: ['feature-created'],
+  });
   await call('POST', '/groups', { name: 'Checkout', users: [] });
   await call('POST', '/service-account', { name: 'Terraform', rootRole: ADMIN_ROLE_ID });
   await call('POST', '/invite-link/tokens', { name: 'The shop', expiresAt: '2999-01-01T00:00:00.000Z' });

@@ -90,16 +90,25 @@ const Draft = ({ discard }) => (
   </p>
 );
 
-/** For the command that is shown: what is typed unseen stays so. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
+/** Whether it is in no draft and no command. @param {Field<any>} field */
+const isSecret = ({ kind, isSecret = false }) => isSecret || kind === 'password';
+
+/** For the command that is shown. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
 function withoutSecrets(change, fields) {
-  const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => name);
-  if (secrets.length === 0) return change;
-  const entries = Object.entries(change.body ?? {});
-  return {
-    ...change,
-    body: Object.fromEntries(entries.map(([name, value]) => [name, secrets.includes(name) ? '…' : value])),
-  };
+  const secrets = fields.filter(isSecret).map(({ name, paths = [] }) => paths[0] ?? name);
+  return secrets.length === 0 ? change : { ...change, body: masked(change.body ?? {}, secrets, '') };
 }
+
+/** @param {object} body @param {readonly string[]} secrets paths @param {string} prefix of the names in it @returns {object} */
+const masked = (body, secrets, prefix) =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      const path = prefix + name;
+      if (secrets.includes(path)) return [name, '…'];
+      const holdsSome = secrets.some((secret) => secret.startsWith(`${path}/`));
+      return [name, holdsSome ? masked(value, secrets, `${path}/`) : value];
+    }),
+  );
 
 /** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
 function useForm(session, edit, close) {
@@ -240,9 +249,9 @@ function missingIn({ fields }, values) {
     ]);
 }
 
-/** The values without those that are typed unseen. @param {Edit<any>} edit @param {any} values */
+/** The values without secrets. @param {Edit<any>} edit @param {any} values */
 function typed({ fields }, values) {
-  const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => name);
+  const secrets = fields.filter(isSecret).map(({ name }) => name);
   return Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)));
 }
 

@@ -40,6 +40,8 @@ test('an event is told as one plain sentence', () => {
     told('segment-created', { ...none, data: { id: 4, name: 'Norway' } }),
     'Ada created the segment Norway',
   );
+  const data = { id: 2, provider: 'slack-app', description: 'Ops' };
+  assert.equal(told('addon-config-updated', { ...none, data }), 'Ada updated an integration with slack-app');
   assert.equal(told('environment-deleted', { ...none, environment: 'qa' }), 'Ada deleted the environment qa');
   assert.equal(
     told('features-exported', { data: { features: ['a', 'b'] } }),

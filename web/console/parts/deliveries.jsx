@@ -1,0 +1,143 @@
+/** The deliveries of an integration: their state, the last ones, and the ways to go on. */
+import { path } from '../client.js';
+import { changeAtOnce } from '../edit/remove.jsx';
+import { useEvents } from '../feed.js';
+import { counted, dateTime } from '../format.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { openPanel } from '../forms/panel.jsx';
+import { notice, noticeRefusal } from '../notices.jsx';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { Name, said } from '../said.jsx';
+import { useSession } from '../session.js';
+import { deedOf } from '../words.js';
+import { Button } from './button.jsx';
+import { Listing } from './listing.jsx';
+import { TimeAgo } from './time-ago.jsx';
+
+/** @import { Addon, Delivery, DeliveryState as Status, Session } from '../types.d.ts' */
+
+/** @param {Session} session @param {Addon} one */
+export const showDeliveries = (session, { id, provider, description }) =>
+  openPanel(
+    session,
+    `Deliveries to ${said(description || provider)}`,
+    <Deliveries id={id} session={session} />,
+  );
+
+/** @type {Readonly<Record<Status['state'], string>>} */
+const STATES = { sending: 'sending', retrying: 'failing, retried', parked: 'parked' };
+
+/** @param {{ of: Status }} props */
+const State = ({ of: { state } }) => (
+  <span class={state === 'sending' ? 'badge' : 'badge badge-warn'}>{STATES[state]}</span>
+);
+
+/** Empty for an integration that was created a moment ago, until the server begins to send. @param {{ id: number }} props */
+export function DeliveryState({ id }) {
+  const session = useSession();
+  const { client } = session;
+  const { loaded, refresh } = useResource(() => client.get(path`/addons/${id}/delivery`), [client, id]);
+  useEvents(session, () => void refresh());
+  return loaded.value === null ? null : <State of={loaded.value.value} />;
+}
+
+const OUTCOMES = { success: 'delivered', failed: 'failed', successWithErrors: 'delivered in part' };
+
+/** @param {{ id: number, session: Session }} props */
+function Deliveries({ id, session }) {
+  const { client } = session;
+  const at = path`/addons/${id}/delivery`;
+  const status = useResource(() => client.get(at), [client, at]);
+  const list = useResource(() => client.get(`${path`/addons/${id}/events`}?limit=100`), [client, id]);
+  const refresh = () => {
+    void status.refresh();
+    void list.refresh();
+  };
+  const retry = async () => {
+    await changeAtOnce(session, {
+      change: { method: 'POST', path: `${at}/retry` },
+      done: 'It is sent again.',
+    });
+    refresh();
+  };
+  const test = async () => {
+    try {
+      const { state } = await client.change({ method: 'POST', path: `${at}/test` });
+      if (state === 'success') notice('done', 'The test was delivered.');
+      else notice('refused', 'The test was not delivered.');
+    } catch (error) {
+      noticeRefusal(error);
+    }
+    refresh();
+  };
+  return (
+    <>
+      {whenLoaded(status, (/** @type {Status} */ now) => (
+        <>
+          <p class="facts">
+            <State of={now} />
+            <span>{positionText(now)}</span>
+            {now.failingSince === null ? null : <TimeAgo iso={now.failingSince} prefix="failing since " />}
+          </p>
+          <p class="actions">
+            {now.state === 'sending' ? null : <Button act={retry}>Send again</Button>}
+            <Button act={test}>Send a test</Button>
+            <Button act={() => goOn(session, at, now, refresh)}>Go on from an event…</Button>
+            <Button act={refresh}>Refresh</Button>
+          </p>
+        </>
+      ))}
+      {whenLoaded(list, (/** @type {{ integrationEvents: readonly Delivery[] }} */ { integrationEvents }) => (
+        <Listing
+          label="Last deliveries"
+          columns={['Event', 'Outcome', 'When', 'Reason']}
+          rows={integrationEvents.map(({ id: key, event, state, createdAt, stateDetails }) => ({
+            key,
+            cells: [
+              event === null ? 'none' : <Name text={eventText(event)} />,
+              <span class={state === 'success' ? 'badge' : 'badge badge-warn'}>{OUTCOMES[state]}</span>,
+              <TimeAgo iso={createdAt} />,
+              <Name text={stateDetails} max={300} />,
+            ],
+          }))}
+          none="Nothing was sent since the last start"
+          next="The list begins anew at each start of the server."
+        />
+      ))}
+    </>
+  );
+}
+
+/** @param {Status} now */
+function positionText({ lastEventId, newestEventId, retryAt }) {
+  const waiting = newestEventId - lastEventId;
+  const at = waiting <= 0 ? 'up to date' : `at event ${lastEventId}, ${counted(waiting, 'event')} behind`;
+  return retryAt === null ? at : `${at}; next attempt at ${dateTime(retryAt)}`;
+}
+
+/** @param {NonNullable<Delivery['event']>} event */
+const eventText = (event) =>
+  event.id === 0
+    ? 'Test'
+    : `#${event.id} ${[event.featureName ?? event.project ?? '', deedOf(event)].join(' ').trim()}`;
+
+/** @param {Session} session @param {string} at @param {Status} now @param {() => void} after */
+const goOn = (session, at, { lastEventId, newestEventId }, after) =>
+  openEdit(session, {
+    title: 'Go on from an event',
+    agree: 'Go on',
+    fields: [
+      {
+        name: 'eventId',
+        label: 'Next event',
+        kind: 'number',
+        required: true,
+        hint: `Earlier ones are not sent any more; later ones are, even if they were sent before. The next new event is ${newestEventId + 1}.`,
+      },
+    ],
+    values: { eventId: lastEventId + 1 },
+    sentence: ({ eventId }) => `Deliveries go on with event ${eventId}.`,
+    change: (body) => ({ method: 'POST', path: `${at}/position`, body }),
+    done: ({ eventId }) => `Deliveries go on with event ${eventId}.`,
+    after,
+  });
