@@ -150,7 +150,7 @@ export function deliveryRoutes(courier: () => Courier | null): readonly Route[] 
         const newest = engine.durableId + 1;
         if (body.eventId < oldest || body.eventId > newest)
           return invalid(
-            `eventId must be from ${oldest}, the oldest event, to ${newest}, the next one.`,
+            `The event must be from ${oldest}, the oldest one, to ${newest}, the next one.`,
             '/body/eventId',
           );
         return (await at.courier.goOn(at.id, body.eventId)) ? DONE : NOT_YET;

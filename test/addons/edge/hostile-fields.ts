@@ -279,6 +279,15 @@ class Scene {
     await this.admin('POST', '/tag-types', { name: 'own', description: '' });
     await this.admin('POST', '/segments', { name: 'Nordic customers', constraints: [] });
     ids.segment = (await this.admin('POST', '/segments', { name: 'own', constraints: [] })).id;
+    const url = 'http://127.0.0.1:9/';
+    ids.addon = (
+      await this.admin('POST', '/addons', {
+        provider: 'webhook',
+        enabled: true,
+        parameters: { url },
+        events: ['user-created'],
+      })
+    ).id;
     for (const name of [FLAG, 'new-payment-provider']) {
       await this.admin('POST', '/projects/default/features', { name });
       await this.#strategy(name);
@@ -333,13 +342,7 @@ class Scene {
       ...{ userId: ids.user, roleId: ids.role, name: 'production', contextField: 'own', strategyName: 'own' },
       ...{ tagType: 'own', appName: 'shop' },
       token: path.includes('invite') ? ids.invitation : ids.token,
-      id: /segments/.test(path)
-        ? ids.segment
-        : /groups/.test(path)
-          ? ids.group
-          : /service/.test(path)
-            ? ids.account
-            : ids.user,
+      id: IDS.find(([part]) => path.includes(part))?.[1](ids) ?? ids.user,
     };
     return path.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]));
   }
@@ -391,6 +394,8 @@ class Scene {
         });
         return { ...example, token: resetPasswordUrl.split('=').pop() };
       }
+      case 'moveIntegration':
+        return { eventId: 1 };
       case 'setOidcSettings':
         return this.admin('GET', '/auth/oidc/settings');
       case 'patchFeatureStrategy':
@@ -535,6 +540,7 @@ async function namesIn(admin: (path: string) => Promise<Json>): Promise<Record<s
     'groups/{id}': await of('/groups', 'groups', 'id'),
     'service-account/{id}': await of('/service-account', 'serviceAccounts', 'id'),
     'user-admin/{id}': await of('/user-admin', 'users', 'id'),
+    'addons/{id}': await of('/addons', 'addons', 'id'),
     roleId: await of('/roles', 'roles', 'id'),
     appName: await of('/metrics/applications', 'applications', 'appName'),
     token: await of('/api-tokens', 'tokens', 'tokenName'),
@@ -671,6 +677,15 @@ async function writeFields(
     }
   }
 }
+
+/** The id in a path, by a part of the path; that of a user in others. */
+const IDS: readonly (readonly [string, (ids: Record<string, Json>) => Json])[] = [
+  ['/segments', (ids) => ids.segment],
+  ['/groups', (ids) => ids.group],
+  ['/service', (ids) => ids.account],
+  ['/addons', (ids) => ids.addon],
+  ['/feature-types', () => 'release'],
+];
 
 /** A refusal of the value says which field it is about; those of the membership rules have no place for that. */
 function assertNamed(
