@@ -324,8 +324,8 @@ test('no secret is in a body, and every provider bears an event without names, o
       ]),
     );
     const nothing = { environment: null, project: null, featureName: null };
-    for (const of of [{}, nothing, odd, { ...nothing, ...odd }]) {
-      for (const { body } of sent(name, of, hidden)) {
+    for (const scope of [{}, nothing, odd, { ...nothing, ...odd }]) {
+      for (const { body } of sent(name, scope, hidden)) {
         assert.doesNotMatch(body, /hidden-/);
         assert.ok(Buffer.byteLength(body) <= 256 * 1024);
       }
