@@ -5,7 +5,7 @@
 // Own process: it takes long.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ChangeRecorder } from '../../src/actors/change-recorder.ts';
+import { Engine } from '../../src/actors/engine.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { DESCRIBED } from '../support/described-routes.ts';
 import { exampleBody } from '../support/example-body.ts';
@@ -14,22 +14,24 @@ import { ADMIN_SURFACE } from '../support/surfaces.ts';
 
 /** Makes every look at the state throw, until `mend`. */
 function breakState(): { readonly mend: () => void } {
-  const { prototype } = ChangeRecorder;
+  const { prototype } = Engine;
   const world = Object.getOwnPropertyDescriptor(prototype, 'world');
   assert(world?.get !== undefined, 'whoever looks at the state asks for it anew');
-  Object.defineProperty(prototype, 'world', {
-    configurable: true,
-    get: () => {
-      throw new Error('a dependency is broken');
+  const broken = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('a dependency is broken');
+      },
     },
-  });
+  );
+  Object.defineProperty(prototype, 'world', { configurable: true, get: () => broken });
   return { mend: () => void Object.defineProperty(prototype, 'world', world) };
 }
 
 /** These respond without a look at the state, or want a user, which nobody is while authentication is off. */
 const INDEPENDENT: Readonly<Record<string, number>> = {
   validateConstraint: 204,
-  getAllFeatureTypes: 200,
   getEventTypes: 200,
   searchUsers: 200,
   getMe: 200,
