@@ -265,13 +265,15 @@ export interface ServerProcess {
   terminate(): Promise<number | null>;
 }
 
-/** `npm start` without npm: a process that listens before this resolves. `checkout`: the folder of the source to run. */
+/** `npm start` without npm: a process that listens before this resolves. `checkout`: the folder of the source to run, which nobody has compiled. */
 export async function spawnServer(
   folder: string,
   env: Readonly<Record<string, string>> = {},
   checkout = ROOT_FOLDER,
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, nodeArguments('src/main.ts'), {
+  const program =
+    checkout === ROOT_FOLDER ? nodeArguments('src/main.ts') : ['--import', 'tsx', 'src/main.ts'];
+  const child = spawn(process.execPath, program, {
     cwd: checkout,
     env: {
       PATH: process.env.PATH,
