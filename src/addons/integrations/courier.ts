@@ -247,7 +247,12 @@ export class Courier {
     this.#isWoken = true;
     const pump = (): void => {
       this.#isWoken = false;
-      this.#pump();
+      // A fault here is no reason to stop serving flags.
+      try {
+        this.#pump();
+      } catch (error) {
+        this.#options.log.fault(error);
+      }
     };
     // The feed calls its listeners between two batches of the journal.
     if (Math.abs(this.#options.now() - this.#pumpedMs) >= PUMP_MS) setImmediate(pump);
