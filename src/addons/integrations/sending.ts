@@ -68,7 +68,17 @@ export function openCourier(
     log: logOf(log),
   });
   courier.start();
-  return { courier, parts: { metrics: metricsOf(courier), close: () => courier.close() } };
+  return { courier, parts: { metrics: metricsOf(courier), close: () => keptAlive(courier.close()) } };
+}
+
+/** Has the process go on until the work is done, whose own timers do not. Without it, a stop would end before the journal is closed. */
+export async function keptAlive<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => undefined, 1_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function logOf(log: Log): CourierLog {
