@@ -4,7 +4,7 @@
  */
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
-import { callerName } from '../../actors/loop-accounts.ts';
+import type { Requester } from '../../actors/turn.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { RequestContext } from '../serving/route.ts';
@@ -73,9 +73,9 @@ export function linesQueryOf(context: RequestContext<unknown>): LinesQuery | Ref
 }
 
 interface LoggedLinesOptions {
-  readonly context: Pick<RequestContext<unknown>, 'engine' | 'reads' | 'caller'>;
+  readonly context: Pick<RequestContext<unknown>, 'engine' | 'reads' | 'requester'>;
   /** The events that the caller may read now, of those that it wants. */
-  isHeard(event: RecordedEvent): boolean;
+  heard(): IsHeard;
   /** Called when there are further lines to take, or `soon` when the reads were too busy. */
   onReady(when: 'now' | 'soon'): void;
 }
@@ -85,23 +85,18 @@ export class LoggedLines {
   readonly #engine: Engine;
   readonly #reads: LogReads;
   readonly #options: Omit<LoggedLinesOptions, 'context'>;
-  readonly #requester: Parameters<LogReads['linesAfter']>[2];
+  readonly #requester: Requester;
   readonly #end = new AbortController();
   #isReading = false;
-  /** The lines that were read last and are yet to be taken. */
-  #ready: (Message & { readonly afterId: number }) | null = null;
+  /** The lines that were read last and are yet to be taken. Under other rights they are read again. */
+  #ready: (Message & { readonly afterId: number; readonly accessRevision: number }) | null = null;
   #isLost = false;
 
-  constructor({ context: { engine, reads, caller }, ...options }: LoggedLinesOptions) {
-    const { actor } = caller;
+  constructor({ context: { engine, reads, requester }, ...options }: LoggedLinesOptions) {
     this.#engine = engine;
     this.#reads = reads;
     this.#options = options;
-    this.#requester = {
-      name: callerName(actor),
-      signal: this.#end.signal,
-      charge: (heldMs) => engine.loopAccounts.charge(actor, heldMs),
-    };
+    this.#requester = { name: requester.name, signal: this.#end.signal, charge: requester.charge };
   }
 
   /** Whether the client cannot get the next lines: they are no longer kept, or cannot be read. */
@@ -109,25 +104,32 @@ export class LoggedLines {
     return this.#isLost;
   }
 
+  get #accessRevision(): number {
+    return this.#engine.world.directory.accessRevision;
+  }
+
   close(): void {
     this.#end.abort();
   }
 
-  /** The next lines after event `id`, and the event that the client has reached with them. */
-  async read(id: number): Promise<Message | Refusal> {
+  /** Reads the lines after event `id`, which `take` gives. */
+  async read(afterId: number): Promise<Refusal | null> {
+    const accessRevision = this.#accessRevision;
+    const isHeard = this.#options.heard();
+    const isWanted = (event: RecordedEvent): boolean => isHeard?.(event) !== false;
     const { durableId } = this.#engine;
-    const isWanted = (event: RecordedEvent): boolean => this.#options.isHeard(event);
-    const lines = await this.#reads.linesAfter(id, { durableId, isWanted }, this.#requester);
+    const lines = await this.#reads.linesAfter(afterId, { durableId, isWanted }, this.#requester);
     if (isRefusal(lines)) return lines;
     const { bytes, lastId } = lines;
-    return { id: lastId, bytes: bytes.length === 0 ? null : bytes };
+    this.#ready = { id: lastId, bytes: bytes.length === 0 ? null : bytes, afterId, accessRevision };
+    return null;
   }
 
   /** The lines after event `id`; null where they are yet to be read, which is begun. */
   take(id: number): Message | null {
     const ready = this.#ready;
     this.#ready = null;
-    if (ready?.afterId === id) return ready;
+    if (ready?.afterId === id && ready.accessRevision === this.#accessRevision) return ready;
     if (!this.#isReading) void this.#prepare(id);
     return null;
   }
@@ -136,13 +138,9 @@ export class LoggedLines {
     this.#isReading = true;
     let when: 'now' | 'soon' = 'now';
     try {
-      const { accessRevision } = this.#engine.world.directory;
-      const read = await this.read(id);
-      // What was read under other rights is read again.
-      const isValid = this.#engine.world.directory.accessRevision === accessRevision;
-      if (!isRefusal(read)) this.#ready = isValid ? { ...read, afterId: id } : null;
-      else if (read.name === 'ServiceUnavailableError') when = 'soon';
-      else this.#isLost = true;
+      const refusal = await this.read(id);
+      if (refusal?.name === 'ServiceUnavailableError') when = 'soon';
+      else this.#isLost = refusal !== null;
     } catch {
       // The reads have reported it, or the client is gone.
       this.#isLost = true;

@@ -209,32 +209,32 @@ export class RecordedStreams {
     const refusal = this.#refuse(name);
     if (refusal !== null) return refusal;
     const source = this.#news.lines;
-    let now = rights();
     const logged = new LoggedLines({
       context,
-      isHeard: (event) => now !== 'nothing' && now?.(event) !== false && isWanted?.(event) !== false,
+      heard: () => {
+        const now = rights();
+        return now === 'nothing' ? () => false : both(isWanted, now);
+      },
       onReady: (when) => {
         if (when === 'now') this.#subscribers.wake();
         else this.#isBehind = true;
       },
     });
-    const begun = await logged.read(afterId);
-    if (isRefusal(begun)) return begun;
+    const unread = await logged.read(afterId);
+    if (unread !== null) return unread;
     return this.#open(name, {
-      headers: LINES_HEADERS,
-      rights: () => {
-        now = rights();
-        return now;
+      ...{ headers: LINES_HEADERS, rights },
+      content: () => {
+        const { id: sentId, bytes } = logged.take(afterId) ?? { id: afterId, bytes: null };
+        return {
+          ...{ source, sentId, keepAlive: EMPTY_LINE, first: [bytes ?? EMPTY_LINE] },
+          after: (id, isHeard, end) =>
+            logged.isLost
+              ? null
+              : linesAfter(id, { source, logged, isHeard: both(isWanted, isHeard), lastId, end }),
+          onEnd: () => logged.close(),
+        };
       },
-      content: () => ({
-        ...{ source, sentId: begun.id, keepAlive: EMPTY_LINE },
-        first: begun.bytes === null ? [EMPTY_LINE] : [begun.bytes],
-        after: (id, isHeard, end) =>
-          logged.isLost
-            ? null
-            : linesAfter(id, { source, logged, isHeard: both(isWanted, isHeard), lastId, end }),
-        onEnd: () => logged.close(),
-      }),
     });
   }
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { it } from 'node:test';
+import { LoggedLines } from '../../../src/http/admin/event-lines.ts';
 import { LINES_BYTES_MAX } from '../../../src/persistence/event-log/event-log.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
+import { liveBytes } from '../../support/live-bytes.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
 
 const VIEWER = 3;
@@ -162,6 +164,39 @@ describeInterface('GET /api/admin/events.ndjson', (server) => {
     await idle.until(5_000);
     assert.deepEqual(idsOf(idle.lines), idsFrom(start + 1, engine.durableId));
     idle.kill();
+  });
+
+  it('holds on to no lines that its clients have taken', async () => {
+    const start = newest();
+    const big = Array.from({ length: 300 }, (_, at) => tagType(`held-${at}`, 'z'.repeat(1_000)));
+    await record(server(), ...big);
+    const before = liveBytes();
+    const clients: Reading[] = [];
+    for (let opened = 0; opened < 40; opened += 1) {
+      const client = await open(server(), `?after=${start}`);
+      await client.until(big.length);
+      client.lines.length = 0;
+      clients.push(client);
+    }
+    const held = liveBytes() - before;
+    for (const client of clients) client.kill();
+    assert(held < (clients.length * LINES_BYTES_MAX) / 2, `${held} bytes`);
+  });
+
+  it('gives no lines that were read under rights which have changed since', async () => {
+    const { engine, reads } = server().server.store;
+    let onReady = (): void => undefined;
+    const ready = new Promise<void>((resolve) => {
+      onReady = resolve;
+    });
+    const requester = { name: 'reader' };
+    const lines = new LoggedLines({ context: { engine, reads, requester }, heard: () => null, onReady });
+    const id = newest() - 1;
+    assert.equal(lines.take(id), null);
+    await ready;
+    await addUser(server(), VIEWER);
+    assert.equal(lines.take(id), null);
+    lines.close();
   });
 
   it('refuses what is no event, an event that is not there yet, and one whose successors are no longer kept', async (t) => {
