@@ -328,7 +328,8 @@ export class EventLog {
     assert(this.isWhole && id <= durableId, 'lines begin with an event of the log, once all is read');
     if (id + 1 < this.oldestId(durableId)) return null;
     const view = this.#index.views(durableId).find(({ firstId, count }) => firstId + count > id + 1);
-    const to = view === undefined ? durableId : view.firstId + view.count - 1;
+    const end = view === undefined ? durableId : view.firstId + view.count - 1;
+    const to = Math.min(end, id + LINES_EVENTS_MAX);
     let text = '';
     let turnEnd = LINES_A_TURN;
     let lastId = to;
@@ -337,7 +338,7 @@ export class EventLog {
       if (isWanted(event)) text += `${JSON.stringify(toLoggedEvent(frame, eventId))}\n`;
       charge?.(performance.now() - begunAt);
       lastId = eventId;
-      if (text.length > LINES_BYTES_MAX || eventId - id >= LINES_EVENTS_MAX) break;
+      if (text.length > LINES_BYTES_MAX) break;
       if (text.length < turnEnd) continue;
       turnEnd = text.length + LINES_A_TURN;
       await this.#yield();

@@ -6,6 +6,7 @@ import {
   type EventLines,
   type EventLog,
   LINES_BYTES_MAX,
+  LINES_EVENTS_MAX,
 } from '../../../src/persistence/event-log/event-log.ts';
 import { type EventPage, PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import type { LoggedEvent } from '../../../src/persistence/event-log/logged-event.ts';
@@ -413,6 +414,12 @@ test('lines leave the event loop to others after each 64 KiB, and end with the e
   assert.equal(JSON.parse(last).id, lastId);
   assert(bytes.length > LINES_BYTES_MAX && bytes.length - last.length <= LINES_BYTES_MAX);
   assert(turns > LINES_BYTES_MAX / (64 * 1024), `${turns} turns`);
+});
+
+test('others have their turn after 5,000 events of which none is wanted', async () => {
+  const log = await logOf([{ events: Array.from({ length: LINES_EVENTS_MAX + 1 }, () => ({})) }]);
+  const nothing = { durableId: log.lastId, isWanted: () => false };
+  assert.deepEqual(await log.linesAfter(0, nothing), { bytes: Buffer.alloc(0), lastId: LINES_EVENTS_MAX });
 });
 
 test('bytes that went bad after the start are reported, not shown', async () => {

@@ -43,6 +43,23 @@ const idsFrom = (first: number, last: number): number[] => {
   return first <= last ? ids : ids.reverse();
 };
 
+test('a batch holds the frames of 128 KiB, or one that is larger', async () => {
+  const large = new EventIndex();
+  let offset = SEGMENT_HEADER_BYTES;
+  for (let id = 1; id <= 60; id += 1) {
+    const length = id === 30 ? 200_000 : 40_000;
+    large.add({ id, at: id, by: 'a', userId: 1, events: [event({})] }, { segment: 1, offset, length });
+    offset += length;
+  }
+  for (const newestFirst of [false, true]) {
+    const batches: number[][] = [];
+    for await (const ids of walkIds(large, { from: 1, to: 60, newestFirst }, async () => undefined))
+      batches.push(ids);
+    assert(batches.every((ids) => ids.length <= 3 && (ids.length === 1 || !ids.includes(30))));
+    assert.deepEqual(batches.flat(), newestFirst ? idsFrom(60, 1) : idsFrom(1, 60));
+  }
+});
+
 test('a walk over everything meets every id once and in order, in either direction', async () => {
   assert.deepEqual((await walk({})).ids, idsFrom(1, EVENTS));
   assert.deepEqual((await walk({ newestFirst: true })).ids, idsFrom(EVENTS, 1));
