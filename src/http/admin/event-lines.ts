@@ -10,7 +10,8 @@ import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts'
 import type { RequestContext } from '../serving/route.ts';
 import type { Message } from '../serving/subscribers.ts';
 import { ResponseHeaders } from '../transport/response.ts';
-import { conditionParameter, conditionsOf } from './query-parameters.ts';
+import { EVENT_OPERATORS, EVENT_PARAMETERS } from './event-search.ts';
+import { conditionsOf } from './query-parameters.ts';
 import type { IsHeard } from './recorded-news.ts';
 
 export const LINES_TYPE = 'application/x-ndjson';
@@ -25,24 +26,12 @@ export const LINES_HEADERS = ResponseHeaders.of(
 /** An empty line, which shows that the connection is alive. */
 export const EMPTY_LINE = Buffer.from('\n');
 
-const ONE_OR_ANY = ['IS', 'IS_ANY_OF'] as const;
-
-const CONDITIONS = {
-  type: ONE_OR_ANY,
-  project: ONE_OR_ANY,
-  feature: ONE_OR_ANY,
-  environment: ONE_OR_ANY,
-} as const;
-
 export const LINES_PARAMETERS = {
   follow: {
     description: 'Whether events follow as they happen; without false, they do.',
     schema: { type: 'boolean' },
   },
-  type: conditionParameter('Type of the event', ONE_OR_ANY),
-  project: conditionParameter('Id of the project', ONE_OR_ANY),
-  feature: conditionParameter('Name of the flag', ONE_OR_ANY),
-  environment: conditionParameter('Name of the environment', ONE_OR_ANY),
+  ...EVENT_PARAMETERS,
 };
 
 export interface LinesQuery {
@@ -55,7 +44,7 @@ export function linesQueryOf(context: RequestContext<unknown>): LinesQuery | Ref
   const follow = context.query('follow');
   if (!['', 'true', 'false'].includes(follow))
     return invalid('The query parameter follow must be true or false.', '/query/follow');
-  const conditions = conditionsOf(context, CONDITIONS);
+  const conditions = conditionsOf(context, EVENT_OPERATORS);
   if (isRefusal(conditions)) return conditions;
   const { type, project, feature, environment } = conditions;
   const all = [

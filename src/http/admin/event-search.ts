@@ -46,11 +46,23 @@ const PAGE = pageParameters({
 const ONE_OR_ANY = ['IS', 'IS_ANY_OF'] as const;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const OPERATORS = {
+/** The conditions of all ways to read events by query parameters. */
+export const EVENT_OPERATORS = {
   type: ONE_OR_ANY,
   project: ONE_OR_ANY,
   feature: ONE_OR_ANY,
   environment: ONE_OR_ANY,
+} as const;
+
+export const EVENT_PARAMETERS = {
+  type: conditionParameter('Type of the event', ONE_OR_ANY),
+  project: conditionParameter('Id of the project', ONE_OR_ANY),
+  feature: conditionParameter('Name of the flag', ONE_OR_ANY),
+  environment: conditionParameter('Name of the environment', ONE_OR_ANY),
+};
+
+const OPERATORS = {
+  ...EVENT_OPERATORS,
   createdBy: ONE_OR_ANY,
   id: ONE_OR_ANY,
   groupId: ONE_OR_ANY,
@@ -107,10 +119,7 @@ export const eventSearchRoutes = underTag('Events', [
     summary: 'Search the events by query parameters, newest first.',
     query: {
       query: { description: 'Text to look for, case-insensitive, in type, createdBy and data.' },
-      type: conditionParameter('Type of the event', ONE_OR_ANY),
-      project: conditionParameter('Id of the project', ONE_OR_ANY),
-      feature: conditionParameter('Name of the flag', ONE_OR_ANY),
-      environment: conditionParameter('Name of the environment', ONE_OR_ANY),
+      ...EVENT_PARAMETERS,
       createdBy: conditionParameter('Id of the user who made the change', ONE_OR_ANY),
       id: conditionParameter('Id of the event', ONE_OR_ANY),
       from: conditionParameter('The first day, in UTC', OPERATORS.from),
