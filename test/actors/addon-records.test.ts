@@ -154,6 +154,7 @@ describe('records of a kind that an add-on brings', () => {
       ['/addonRecords/0/kind', { ...old, kind: 'unknown' }],
       ['/addonRecords/0/version', { ...old, version: 3 }],
       ['/addonRecords/0/data/text', { ...old, version: 2 }],
+      ['/addonRecords/0/data/id', { ...old, data: { id: 8, title: 'old' } }],
       ['/addonRecords/1/id', old, old],
     ] as const) {
       const refused = planImport(of(...records));

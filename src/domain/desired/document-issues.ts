@@ -180,13 +180,15 @@ export class DocumentIssues {
 
   #findInAddonRecords({ addonRecords }: StateDocument): void {
     this.#unique(addonRecords, '/addonRecords', ({ kind, id }) => ['/id', `${kind} ${id}`]);
-    for (const [index, { kind: name, version, data, secrets = {} }] of addonRecords.entries()) {
+    for (const [index, { kind: name, id, version, data, secrets = {} }] of addonRecords.entries()) {
       const path = `/addonRecords/${index}`;
       const kind = addonKind(name);
       if (kind === undefined)
         this.#addIssue(`${path}/kind`, `This server has no add-on for the kind "${name}".`);
       else if (version > versionOf(kind))
         this.#addIssue(`${path}/version`, `This server knows the version ${versionOf(kind)} of this kind.`);
+      else if (data.id !== undefined && data.id !== id)
+        this.#addIssue(`${path}/data/id`, `The id of this record is ${id}.`);
       else
         for (const one of kind.issuesOf(upgradedContent(kind, { data, secrets }, version)))
           this.#addIssue(`${path}${one.path}`, one.message);

@@ -5,7 +5,7 @@
 import type { Issue } from '../json/issues.ts';
 import type { PersistentMap } from '../value/persistent-map.ts';
 
-/** The content of a record: what responses and events show, and secrets, which nothing shows. */
+/** The content of a record: what responses and events show, and secrets, which nothing shows. An `id` in `data` is that of the record. */
 export interface AddonContent<T extends object = object> {
   readonly data: T;
   readonly secrets: Readonly<Record<string, string>>;
