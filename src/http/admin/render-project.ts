@@ -66,8 +66,8 @@ interface CachedResponse {
   readonly renames: number;
   /** The version of what is known of the use of flags, all projects together. */
   readonly seenVersion: number;
-  /** Between these times, in milliseconds since 1970. */
   readonly lifetimes: Lifetimes;
+  /** Between these times, in milliseconds since 1970. */
   readonly validFrom: number;
   readonly validUntil: number;
   readonly response: TaggedResponse;
