@@ -1,5 +1,6 @@
 /** Evaluation of as many flags as Unleash publishes figures of Edge for, for one context after another. */
 import { Evaluator } from '../../src/addons/sdk/evaluation/evaluator.ts';
+import type { Outcome } from '../../src/addons/sdk/evaluation/outcome.ts';
 import type { EvaluationInput } from '../../src/addons/sdk/evaluation/run.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../src/domain/flags/strategy.ts';
@@ -19,12 +20,17 @@ export function evaluationTasks(): MicroTask[] {
     segments: SEGMENTS,
   });
   const inputs = Array.from({ length: USERS }, (_, index) => sampleInput(index));
+  const outcomes: Outcome[] = [];
   let turn = 0;
   const next = (): EvaluationInput => inputs[turn++ % USERS]!;
   return [
     {
       name: `evaluate ${FLAGS} flags for a context`,
-      run: () => evaluator.evaluateEnabled(next()),
+      run: () => {
+        const walk = evaluator.walk(next(), true);
+        while (!walk.advance(outcomes));
+        outcomes.length = 0;
+      },
       times: 10,
     },
     { name: `explain one of ${FLAGS} flags`, run: () => evaluator.explain('flag-6', next()), times: 100 },

@@ -77,10 +77,6 @@ export class Tokens {
     return this.#waiting.size;
   }
 
-  get invalidCount(): number {
-    return this.#invalid.size;
-  }
-
   get askedCount(): number {
     return this.#askedCount;
   }

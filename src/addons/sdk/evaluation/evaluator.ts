@@ -79,16 +79,7 @@ export class Evaluator {
       : outcomeSteps(compiled, this.#scope, new Run(input));
   }
 
-  /** Evaluates every flag, on or off, by name. */
-  evaluateAll(input: EvaluationInput): Outcome[] {
-    return allOf(this.walk(input, false));
-  }
-
-  evaluateEnabled(input: EvaluationInput): Outcome[] {
-    return allOf(this.walk(input, true));
-  }
-
-  /** The same a few flags at a time. The evaluator must not be changed meanwhile. */
+  /** Evaluates every flag, or those that are on, by name and a few at a time. The evaluator must not be changed meanwhile. */
   walk(input: EvaluationInput, onlyEnabled: boolean): EvaluationWalk {
     return new EvaluationWalk(this.#sorted.blocks, this.#scope, new Run(input), onlyEnabled);
   }
@@ -162,12 +153,6 @@ export class EvaluationWalk {
 // biome-ignore lint/correctness/useYield: there is nothing to test.
 function* unknownFlagSteps(name: string): Steps<Outcome> {
   return unknownFlagOutcome(name);
-}
-
-function allOf(walk: EvaluationWalk): Outcome[] {
-  const outcomes: Outcome[] = [];
-  while (!walk.advance(outcomes));
-  return outcomes;
 }
 
 function sortedOf(flags: Iterable<Flag>, environment: string): SortedFlags {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
 import type { Flag } from '../../../../src/domain/flags/flag.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
-import { evaluatorOf, feature, inputOf } from './inputs.ts';
+import { allOutcomes, evaluatorOf, feature, inputOf } from './inputs.ts';
 import {
   ENVIRONMENT,
   flagOf,
@@ -66,7 +66,7 @@ describe('a flag in its environment', () => {
     const evaluator = new Evaluator({ ...scope, flags: [archived, child] });
     assert.equal(evaluator.evaluate('child', inputOf({})).enabled, false);
     assert.equal(evaluator.has('flag'), false);
-    assert.deepEqual(evaluator.evaluateEnabled(inputOf({})), []);
+    assert.deepEqual(allOutcomes(evaluator.walk(inputOf({}), true)), []);
   });
 
   it('is evaluated anew when it has changed, and segments are looked up at each evaluation', () => {
@@ -91,7 +91,7 @@ describe('an evaluator whose flags change', () => {
     const scope = { environment: ENVIRONMENT, environmentEnabled: true, segments: new Map() };
     const evaluator = new Evaluator({ ...scope, flags: [] });
     const names = (one: Evaluator) =>
-      one.evaluateAll(inputOf({})).map(({ name, enabled }) => [name, enabled]);
+      allOutcomes(one.walk(inputOf({}), false)).map(({ name, enabled }) => [name, enabled]);
     // Few flags at first, and then so many that they stand in several blocks, and few again.
     for (let round = 0; round < 1_200; round += 1) {
       const name = `flag-${random.below(round < 200 ? 12 : 250)}`;
@@ -275,7 +275,7 @@ describe('all flags of a scope', () => {
   });
 
   it('are told as toggles: those that are on, by name', () => {
-    const toggles = evaluator.evaluateEnabled(inputOf({ userId: '1' })).map(({ toggle }) => toggle);
+    const toggles = allOutcomes(evaluator.walk(inputOf({ userId: '1' }), true)).map(({ toggle }) => toggle);
     assert.deepEqual(toggles, [
       {
         name: 'a',
@@ -294,14 +294,14 @@ describe('all flags of a scope', () => {
 
   it('are the same object each time, in which whoever sends them may keep bytes', () => {
     const [first, again] = [
-      evaluator.evaluateEnabled(inputOf({ userId: '1' })),
-      evaluator.evaluateEnabled(inputOf({ userId: '2' })),
+      allOutcomes(evaluator.walk(inputOf({ userId: '1' }), true)),
+      allOutcomes(evaluator.walk(inputOf({ userId: '2' }), true)),
     ];
     assert(first.every((outcome, at) => outcome === again[at]));
   });
 
   it('have outcomes on or off, with the reason that OpenFeature has a word for', () => {
-    const outcomes = evaluator.evaluateAll(inputOf({ userId: '1' }));
+    const outcomes = allOutcomes(evaluator.walk(inputOf({ userId: '1' }), false));
     assert.deepEqual(
       outcomes.map(({ name, enabled, reason }) => [name, enabled, reason]),
       [

@@ -1,6 +1,7 @@
 /** Evaluators and inputs for tests. */
 import { contextLength, contextOf } from '../../../../src/addons/sdk/evaluation/context.ts';
-import { Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
+import { type EvaluationWalk, Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
+import type { Outcome } from '../../../../src/addons/sdk/evaluation/outcome.ts';
 import type { EvaluationInput } from '../../../../src/addons/sdk/evaluation/run.ts';
 import { ENVIRONMENT, flagOf, type SdkDocument, type SdkFeature, segmentsOf } from './sdk-document.ts';
 
@@ -32,6 +33,12 @@ export function inputOf(
       return random;
     },
   };
+}
+
+export function allOutcomes(walk: EvaluationWalk): Outcome[] {
+  const outcomes: Outcome[] = [];
+  while (!walk.advance(outcomes));
+  return outcomes;
 }
 
 /** A flag that is on, with what is given. */

@@ -19,7 +19,7 @@ import { addToken } from '../../../support/applications.ts';
 import { commandRuns, commandsOn } from '../../../support/random-commands.ts';
 import { describeInterface } from '../../../support/server.ts';
 import { TestWorld } from '../../../support/test-world.ts';
-import { inputOf } from './inputs.ts';
+import { allOutcomes, inputOf } from './inputs.ts';
 
 const FLAGS = 3_000;
 const name = (number: number): string => `flag-${String(number).padStart(5, '0')}`;
@@ -34,9 +34,12 @@ describe('the evaluator of a scope', () => {
         const scope = { projects: '*', environment: 'development' } as const;
         const scoped = new ScopeEvaluator(made, scope);
         const shownBy = (evaluator: Evaluator) =>
-          evaluator
-            .evaluateAll(inputOf({ userId: '7' }, { random: 0.5 }))
-            .map((outcome) => [outcome.name, outcome.enabled, outcome.reason, outcome.variant]);
+          allOutcomes(evaluator.walk(inputOf({ userId: '7' }, { random: 0.5 }), false)).map((outcome) => [
+            outcome.name,
+            outcome.enabled,
+            outcome.reason,
+            outcome.variant,
+          ]);
         let at = 0;
         for (const command of commandsOn(made, run)) {
           made.run(command);
@@ -78,7 +81,7 @@ describe('a list of outcomes', () => {
       flags: [...flags.world.projects.get('default')!.flags.values()].map(({ flag }) => flag),
       segments: new Map(),
     });
-    const outcomes = evaluator.evaluateAll(inputOf({}));
+    const outcomes = allOutcomes(evaluator.walk(inputOf({}), false));
     const lists = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
     const cache = new Cache(2 ** 30);
     const renderings = renderingsOf(cache);

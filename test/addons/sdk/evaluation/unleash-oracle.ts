@@ -6,7 +6,7 @@ import { type Context, Unleash, type UnleashConfig } from 'unleash-client';
 import type { Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../../../src/addons/sdk/evaluation/run.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
-import { evaluatorOf, inputOf } from './inputs.ts';
+import { allOutcomes, evaluatorOf, inputOf } from './inputs.ts';
 import { anyContext, anyDocument, HOST_NAME, type RandomContext } from './random-flags.ts';
 import type { SdkDocument, SdkFeature, SdkSegment } from './sdk-document.ts';
 
@@ -71,14 +71,14 @@ interface Result {
 /** Lists of all flags are evaluated in a way of their own, and yet give the very outcomes that each flag has by itself. */
 function assertListsAgree(evaluator: Evaluator, { features }: SdkDocument, context: RandomContext): void {
   const input: EvaluationInput = { ...inputOf(context, { hostName: HOST_NAME }), random: () => 0.5 };
-  const all = evaluator.evaluateAll(input);
+  const all = allOutcomes(evaluator.walk(input, false));
   assert.equal(all.length, features.length);
   for (const outcome of all) {
     const details = JSON.stringify({ context, feature: features.find(({ name }) => name === outcome.name) });
     assert.equal(outcome, evaluator.evaluate(outcome.name, input), `${outcome.name} in a list: ${details}`);
   }
   assert.deepEqual(
-    evaluator.evaluateEnabled(input),
+    allOutcomes(evaluator.walk(input, true)),
     all.filter(({ enabled }) => enabled),
   );
 }
