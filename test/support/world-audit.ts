@@ -91,11 +91,13 @@ function auditKinds(world: World): void {
 function auditAddonRecords({ addonRecords }: World, lastEventId: number): void {
   for (const [kind, { lastId, revision, byId }] of addonRecords) {
     assert(revision <= lastEventId, `a record of ${kind} is of event ${revision}, newer than ${lastEventId}`);
-    for (const [id, record] of byId)
+    for (const [id, record] of byId) {
+      assert(record.kind === kind && record.id === id && id <= lastId, `${kind} ${id} is kept in its place`);
       assert(
-        record.kind === kind && record.id === id && id <= lastId && record.revision <= revision,
-        `${kind} ${id} is kept in its place`,
+        record.createdRevision <= record.revision && record.revision <= revision,
+        `${kind} ${id} is old enough`,
       );
+    }
   }
 }
 

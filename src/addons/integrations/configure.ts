@@ -14,9 +14,9 @@ export function configureIntegrations(setup: Setup): ConfiguredAddon {
   return {
     kinds: [INTEGRATION],
     routes: { [API_PREFIX]: [...integrationRoutes, ...deliveryRoutes(() => courier)] },
-    open: (host) => {
+    open: async (host) => {
       const integrations = () => integrationsIn(host.engine.world);
-      const opened = openCourier(host, { privateHosts, publicUrl, log: setup.log, integrations });
+      const opened = await openCourier(host, { privateHosts, publicUrl, log: setup.log, integrations });
       courier = opened.courier;
       return opened.parts;
     },

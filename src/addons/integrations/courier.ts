@@ -146,8 +146,8 @@ export class Courier {
   #phase: 'following' | 'loading' | 'leading' = 'following';
   /** Cursors that were kept before this server began to lead, by integration; those of new ones are missing. */
   #kept: Cursors = new Map();
-  /** Integrations whose cursors are looked for. */
-  readonly #sought = new Set<number>();
+  /** The newest event when cursors had been lost: integrations without one begin behind it. */
+  #lostId = 0;
   /** Events up to here have been looked at for all integrations that waited for news. */
   #scannedId = 0;
   #running = 0;
@@ -165,8 +165,11 @@ export class Courier {
     this.#reads = new EventReads(options.engine);
   }
 
-  start(): void {
+  /** Resolves when the cursors are read, where this server sends. */
+  async start(): Promise<void> {
     this.#unsubscribe = this.#options.engine.feed.subscribe(() => this.#wake());
+    this.#pump();
+    await Promise.all(this.#underWay);
     this.#look();
   }
 
@@ -177,7 +180,8 @@ export class Courier {
     const timedOut = new Promise<void>((resolve) => this.#options.timer(CLOSE_MS_MAX, resolve));
     await Promise.race([Promise.all(this.#underWay), timedOut]);
     if (this.#phase === 'leading') await this.#saveAll().catch(this.#options.log.fault);
-    await this.#options.cursors.close();
+    // What closes after the courier must not miss its turn.
+    await this.#options.cursors.close().catch(this.#options.log.fault);
   }
 
   async #saveAll(): Promise<void> {
@@ -199,7 +203,7 @@ export class Courier {
 
   /** Null where this server does not send, or knows nothing of the integration yet. */
   status(id: number): Status | null {
-    const line = this.#lines.get(id);
+    const line = this.#find(id);
     if (line === undefined) return null;
     const { dueMs, failingSinceMs } = line.progress;
     const state = dueMs === null ? 'parked' : failingSinceMs === null ? 'sending' : 'retrying';
@@ -213,7 +217,7 @@ export class Courier {
 
   /** Has the integration tried again now. False where nothing is known of it. */
   sendAgain(id: number): boolean {
-    const line = this.#lines.get(id);
+    const line = this.#find(id);
     if (line === undefined) return false;
     line.progress = DUE;
     this.#wake();
@@ -222,7 +226,7 @@ export class Courier {
 
   /** Goes on with event `eventId`, earlier or later. False where nothing is known of the integration. */
   async goOn(id: number, eventId: number): Promise<boolean> {
-    const line = this.#lines.get(id);
+    const line = this.#find(id);
     if (line === undefined) return false;
     line.moves += 1;
     line.moveTo(eventId - 1);
@@ -235,11 +239,17 @@ export class Courier {
 
   /** Sends an event at once, out of order; null where nothing is known of the integration. */
   async sendTest(id: number, event: LoggedEvent): Promise<Told | null> {
-    const line = this.#lines.get(id);
+    const line = this.#find(id);
     if (line === undefined) return null;
     const told = (await this.#tell(line, event, { attempt: 0, handled: new Map() })) ?? NOTHING_SENT;
     this.#show(line, event, told);
     return told;
+  }
+
+  /** The integration, also where it was created a moment ago. */
+  #find(id: number): Line | undefined {
+    if (this.#phase === 'leading' && !this.#lines.has(id)) this.#compare();
+    return this.#lines.get(id);
   }
 
   #wake(): void {
@@ -247,16 +257,17 @@ export class Courier {
     this.#isWoken = true;
     const pump = (): void => {
       this.#isWoken = false;
-      // A fault here is no reason to stop serving flags.
-      try {
-        this.#pump();
-      } catch (error) {
-        this.#options.log.fault(error);
-      }
+      this.#pump();
     };
     // The feed calls its listeners between two batches of the journal.
     if (Math.abs(this.#options.now() - this.#pumpedMs) >= PUMP_MS) setImmediate(pump);
     else this.#options.timer(PUMP_MS, pump);
+  }
+
+  /** Reports a fault, which is no reason to stop serving flags, and goes on a little later. */
+  #fault(error: unknown): void {
+    this.#options.log.fault(error);
+    this.#arm(this.#options.now() + LOOK_MS);
   }
 
   /** Wakes at a time, unless something does so earlier. */
@@ -277,7 +288,14 @@ export class Courier {
   }
 
   #pump(): void {
-    if (this.#abort.signal.aborted) return;
+    try {
+      if (!this.#abort.signal.aborted) this.#sendDue();
+    } catch (error) {
+      this.#fault(error);
+    }
+  }
+
+  #sendDue(): void {
     const nowMs = this.#options.now();
     this.#pumpedMs = nowMs;
     if (!this.#options.isLeading()) return this.#stepDown();
@@ -301,7 +319,7 @@ export class Courier {
 
   #track(work: Promise<void>): void {
     const tracked: Promise<void> = work
-      .catch((error: unknown) => this.#options.log.fault(error))
+      .catch((error: unknown) => this.#fault(error))
       .finally(() => this.#underWay.delete(tracked));
     this.#underWay.add(tracked);
   }
@@ -314,25 +332,25 @@ export class Courier {
   }
 
   async #lead(): Promise<void> {
-    const { cursors, integrations, log } = this.#options;
+    const { cursors, integrations, log, timer } = this.#options;
     this.#phase = 'loading';
-    // Those that are created meanwhile are new.
-    const before = [...integrations()];
     const { durableId } = this.#reads;
     try {
       const { cursors: kept, isWhole } = await cursors.load();
       this.#kept = kept;
       this.#scannedId = durableId;
-      const unknown = before.filter(({ id }) => !kept.has(id));
-      if (!isWhole && unknown.length > 0) {
-        for (const integration of unknown) await this.#begin(integration, durableId);
-        log.begunAnew(unknown.length, durableId);
-      }
+      this.#lostId = isWhole ? 0 : durableId;
+      const lost = [...integrations()].filter(
+        ({ id, createdRevision }) => createdRevision <= this.#lostId && !kept.has(id),
+      );
+      if (lost.length > 0) log.begunAnew(lost.length, durableId);
       this.#phase = 'leading';
     } catch (error) {
       log.fault(error);
-      await new Promise<void>((resolve) => this.#options.timer(LOOK_MS, resolve));
-      this.#phase = 'following';
+      return timer(LOOK_MS, () => {
+        this.#phase = 'following';
+        this.#wake();
+      });
     }
     this.#wake();
   }
@@ -346,7 +364,8 @@ export class Courier {
       if (line === undefined) this.#takeUp(integration);
       else if (line.integration !== integration) this.#change(line, integration);
       // Nothing is sent later that happened while an integration was disabled.
-      if (line !== undefined && !integration.enabled && !line.isBusy) line.moveTo(this.#scannedId);
+      if (line !== undefined && !integration.enabled && !line.isBusy)
+        line.moveTo(Math.max(line.eventId, this.#scannedId));
     }
     this.#kept = new Map();
     for (const id of gone) {
@@ -358,14 +377,15 @@ export class Courier {
   }
 
   #takeUp(integration: Integration): void {
-    const kept = this.#kept.get(integration.id);
-    if (kept === undefined) {
-      if (!this.#sought.has(integration.id)) this.#track(this.#seek(integration));
-      return;
-    }
+    const { id, createdRevision } = integration;
+    const kept = this.#kept.get(id) ?? null;
     const { durableId } = this.#reads;
-    this.#add(integration, kept, Math.min(kept.eventId, durableId));
-    if (kept.eventId > durableId) this.#options.log.broughtBack(integration.id, kept.eventId, durableId);
+    const eventId =
+      kept === null ? Math.max(createdRevision, this.#lostId) : Math.min(kept.eventId, durableId);
+    const line = new Line(integration, kept, eventId, new EventSource(this.#reads));
+    this.#lines.set(id, line);
+    if (kept === null) this.#track(this.#keep(line));
+    else if (kept.eventId > durableId) this.#options.log.broughtBack(id, kept.eventId, durableId);
   }
 
   /** Tries again at once: the receiver's fault may have been the old values'. */
@@ -375,31 +395,6 @@ export class Courier {
     line.handled = new Map();
     if (line.isFailing) line.progress = DUE;
     if (integration.enabled && !wasEnabled) this.#track(this.#keep(line));
-  }
-
-  #add(integration: Integration, kept: Cursor | null, eventId: number): Line {
-    const line = new Line(integration, kept, eventId, new EventSource(this.#reads));
-    this.#lines.set(integration.id, line);
-    return line;
-  }
-
-  /** Begins behind the event that created a new integration, or with what is recorded from now on: its creation may not be on disk yet. */
-  async #seek(integration: Integration): Promise<void> {
-    const { id } = integration;
-    this.#sought.add(id);
-    const { durableId } = this.#reads;
-    try {
-      const eventId = await this.#reads.creationOf(id, this.#abort.signal);
-      if (eventId === 'unread') return this.#arm(this.#options.now() + LOOK_MS);
-      if (this.#phase === 'leading') await this.#begin(integration, eventId ?? durableId);
-    } finally {
-      this.#sought.delete(id);
-    }
-    this.#wake();
-  }
-
-  async #begin(integration: Integration, eventId: number): Promise<void> {
-    await this.#keep(this.#add(integration, null, eventId));
   }
 
   /** Looks at new events, once for all integrations that wait for some; each stops before the first that it wants. */
@@ -436,7 +431,7 @@ export class Courier {
       while (this.#maySend(line, moves) && (await this.#step(line, moves)));
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#options.log.fault(error);
-      this.#fail(line, 'The events could not be read.');
+      if (line.moves === moves) this.#fail(line, FAULT);
     } finally {
       line.isBusy = false;
       this.#running -= 1;
@@ -488,7 +483,6 @@ export class Courier {
       const reason = `Events ${from} to ${eventId} were removed from the history before they were sent.`;
       this.#show(line, null, { state: 'failed', reason });
     }
-    if (next.kind === 'ahead') log.broughtBack(id, line.eventId, eventId);
     this.#pass(line, eventId);
     return line.eventId < this.#reads.durableId;
   }
@@ -531,8 +525,8 @@ export class Courier {
       try {
         return await this.#save(line);
       } catch (error) {
-        if (failures === 0) this.#options.log.fault(error);
         if (this.#abort.signal.aborted) return;
+        if (failures === 0) this.#options.log.fault(error);
         await new Promise<void>((resolve) => this.#options.timer(LOOK_MS, resolve));
       }
     }
@@ -546,6 +540,8 @@ export class Courier {
 }
 
 const REASON_LENGTH_MAX = 1_000;
+
+const FAULT = 'The event could not be read or sent; the log of the server has the cause.';
 
 const NOTHING_SENT: Told = {
   state: 'failed',

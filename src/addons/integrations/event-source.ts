@@ -14,8 +14,6 @@ export type Next =
   | { readonly kind: 'passed'; readonly eventId: number }
   /** Events up to this one have left the journal. */
   | { readonly kind: 'removed'; readonly eventId: number }
-  /** The journal is ahead of nothing: the cursor is of another history. */
-  | { readonly kind: 'ahead'; readonly eventId: number }
   /** The start still reads the journal. */
   | { readonly kind: 'unread' };
 
@@ -67,7 +65,6 @@ export class EventReads {
 
   /** Looks at events of the ring; null where it has not all of them. */
   fromRing(after: number, integration: Integration): Next | null {
-    if (after > this.durableId) return { kind: 'ahead', eventId: this.durableId };
     const changes = this.#engine.feed.since(after);
     if (typeof changes === 'string') return null;
     let left = EVENTS_PER_TURN;
@@ -123,20 +120,7 @@ export class EventReads {
     }
     return this.durableId;
   }
-
-  /** The event that created an integration; null where the journal does not have it. */
-  async creationOf(id: number, signal: AbortSignal): Promise<number | null | 'unread'> {
-    if (!this.#engine.eventLog.isWhole) return 'unread';
-    const walk = { from: 1, to: this.durableId, newestFirst: true, anyOf: [{ type: CREATED }], signal };
-    for await (const one of this.#engine.eventLog.iterate(walk)) {
-      const { data } = one.event;
-      if (typeof data === 'object' && data !== null && 'id' in data && data.id === id) return one.id;
-    }
-    return null;
-  }
 }
-
-const CREATED = 'addon-config-created';
 
 /** The events behind `after`, by id, with the change that each is of. */
 function* eventsOf(

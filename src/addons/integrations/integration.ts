@@ -1,6 +1,8 @@
 /** An integration: where events are sent, and which ones. */
 export interface Integration {
   readonly id: number;
+  /** Id of the event that created it: what happened before is not sent. */
+  readonly createdRevision: number;
   /** Name of a provider in providers/table.ts. */
   readonly provider: string;
   readonly description: string | null;

@@ -4,7 +4,7 @@ import { type Issue, issuesOf } from '../../domain/json/issues.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
 import { Integer, listUpTo, textUpTo } from '../../domain/json/schema.ts';
 import type { AddonContent, AddonKind } from '../../domain/kinds/addon-kind.ts';
-import { addonRecordsOf } from '../../domain/state/addon-records.ts';
+import { addonRecordsOf, type ReadRecord } from '../../domain/state/addon-records.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Integration } from './integration.ts';
@@ -119,12 +119,13 @@ export const integrationsIn = (world: World): readonly Integration[] =>
   });
 
 /** Without a secret that an export left out, nothing can be sent: it counts as disabled. */
-function withSecrets(content: AddonContent<ShownIntegration>): Integration {
-  const { data, secrets } = content;
-  const missing = missingSecrets(content);
+function withSecrets(record: ReadRecord<ShownIntegration>): Integration {
+  const { data, secrets, createdRevision } = record;
+  const missing = missingSecrets(record);
   const shown = Object.entries(data.parameters).filter(([name]) => !missing.includes(name));
   return {
     ...data,
+    createdRevision,
     enabled: data.enabled && missing.length === 0,
     parameters: { ...Object.fromEntries(shown), ...secrets },
   };

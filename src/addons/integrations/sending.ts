@@ -45,10 +45,10 @@ export function publicUrlIn({ env, basePath }: Pick<Setup, 'env' | 'basePath'>):
   return origin === null ? null : `${origin}${basePath}`;
 }
 
-export function openCourier(
+export async function openCourier(
   { engine, fs, folder, sharedValue, isLeading }: Host,
   { privateHosts, publicUrl, log, integrations }: SendingOptions,
-): { readonly courier: Courier; readonly parts: AddonParts } {
+): Promise<{ readonly courier: Courier; readonly parts: AddonParts }> {
   const file = new CursorFile(fs, folder, join(folder, CURSORS_FILE));
   const shared = sharedValue?.(CURSORS_VALUE) ?? null;
   const pace = new Pace(processClock());
@@ -67,7 +67,7 @@ export function openCourier(
     pace: () => pace.turn(),
     log: logOf(log),
   });
-  courier.start();
+  await courier.start();
   return { courier, parts: { metrics: metricsOf(courier), close: () => keptAlive(courier.close()) } };
 }
 

@@ -31,6 +31,8 @@ export interface AddonRecord {
   readonly id: number;
   /** The version of its content, by the count of its kind. */
   readonly version: number;
+  /** Id of the event that created it. */
+  readonly createdRevision: number;
   /** Id of the last event about it. */
   readonly revision: number;
   readonly data: object;

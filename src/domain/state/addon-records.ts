@@ -27,6 +27,7 @@ export const nextRecordId = (world: World, { name }: AddonKind): number => recor
 /** A record as its add-on reads it. */
 export interface ReadRecord<T extends object> extends AddonContent<T> {
   readonly id: number;
+  readonly createdRevision: number;
   readonly revision: number;
 }
 
@@ -59,8 +60,8 @@ const read = new WeakMap<AddonRecord, ReadRecord<object>>();
 function readAs<T extends object>(kind: AddonKind<T>, record: AddonRecord): ReadRecord<T> {
   let made = read.get(record);
   if (made === undefined) {
-    const { id, revision, version, data, secrets = {} } = record;
-    made = { id, revision, ...upgradedContent(kind, { data, secrets }, version) };
+    const { id, createdRevision, revision, version, data, secrets = {} } = record;
+    made = { id, createdRevision, revision, ...upgradedContent(kind, { data, secrets }, version) };
     read.set(record, made);
   }
   return made as ReadRecord<T>;
@@ -74,7 +75,10 @@ export function applyRecordEvent(draft: Draft, { type, data, hidden }: RecordEve
   const before = byId.get(id) ?? null;
   if (data === null && before === null)
     throw new Error(`the event ${type} is about ${kind} ${id}, no record`);
-  const after = data === null ? null : { ...hidden, revision, data };
+  const after =
+    data === null
+      ? null
+      : { ...hidden, createdRevision: before?.createdRevision ?? revision, revision, data };
   draft.memoryBytes += growthOf(before, after);
   const records = {
     lastId: Math.max(lastId, id),

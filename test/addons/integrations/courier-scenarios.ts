@@ -59,7 +59,7 @@ const EVENTS_PER_LIFE = 10;
 async function sendThroughLives({ lives, seed, start }: Lives): Promise<void> {
   const random = seededRandom(seed);
   const scene = new Scene({ seed });
-  scene.integrations = IDS.map((id) => integrationTo(id));
+  scene.integrations = IDS.map((id) => integrationTo(id, { createdRevision: id }));
   for (const id of IDS) {
     scene.journal.record({ type: 'addon-config-created', data: { id } });
     scene.receivers.set(id, () => ({ status: random.chance(0.2) ? 500 : 200, tookMs: random.below(30) }));

@@ -1,6 +1,6 @@
 /** Couriers in virtual time, with events, receivers and cursors in memory: days pass in milliseconds, and a seed repeats everything. */
 import { ChangeFeed } from '../../../src/actors/change-feed.ts';
-import { Courier, type CourierLog } from '../../../src/addons/integrations/courier.ts';
+import { Courier, type CourierLog, type CourierOptions } from '../../../src/addons/integrations/courier.ts';
 import type { CursorStore } from '../../../src/addons/integrations/cursors.ts';
 import type { SourceEngine } from '../../../src/addons/integrations/event-source.ts';
 import type { Integration } from '../../../src/addons/integrations/integration.ts';
@@ -49,8 +49,8 @@ export class MemoryJournal implements SourceEngine {
   readonly feed: ChangeFeed;
   oldest = 1;
   isWhole = true;
-  /** Called at the end of a walk back through what was there when it began. */
-  onWalkedBack: () => void = () => undefined;
+  /** Called before it is read. */
+  onWalk: () => void = () => undefined;
 
   constructor(ringChanges = 20) {
     this.feed = new ChangeFeed({
@@ -78,14 +78,13 @@ export class MemoryJournal implements SourceEngine {
     return log as unknown as SourceEngine['eventLog'];
   }
 
-  async *#iterate({ from, to, anyOf, newestFirst }: Parameters<SourceEngine['eventLog']['iterate']>[0]) {
+  async *#iterate({ from, to, anyOf }: Parameters<SourceEngine['eventLog']['iterate']>[0]) {
+    this.onWalk();
     const types = anyOf?.flatMap(({ type }) => type ?? []) ?? [];
-    const frames = this.frames.slice(Math.max(from, this.oldest) - 1, to);
-    for (const frame of newestFirst === true ? frames.toReversed() : frames) {
+    for (const frame of this.frames.slice(Math.max(from, this.oldest) - 1, to)) {
       const event = frame.events[0]!;
       if (types.includes(event.type)) yield { id: frame.id, frame, event };
     }
-    if (newestFirst === true) this.onWalkedBack();
   }
 
   /** Records one event. */
@@ -109,6 +108,7 @@ export class MemoryJournal implements SourceEngine {
 
 export const integrationTo = (id: number, more: Partial<Integration> = {}): Integration => ({
   id,
+  createdRevision: 0,
   provider: 'webhook',
   description: null,
   enabled: true,
@@ -154,7 +154,11 @@ export class Scene {
 
   start(
     cursors: CursorStore,
-    { isLeading, isAlive = () => true }: { isLeading?: () => boolean; isAlive?: () => boolean } = {},
+    {
+      isLeading,
+      isAlive = () => true,
+      ...others
+    }: Partial<CourierOptions> & { readonly isAlive?: () => boolean } = {},
   ): Courier {
     const log: CourierLog = {
       parked: (id) => void this.told.push(`parked ${id}`),
@@ -177,8 +181,9 @@ export class Scene {
       timer: (delayMs, callback) => this.time.timer(delayMs, () => isAlive() && callback()),
       pace: async () => undefined,
       log,
+      ...others,
     });
-    courier.start();
+    void courier.start();
     return courier;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SHOWN_MAX } from '../../../src/addons/integrations/courier.ts';
+import { type CourierOptions, SHOWN_MAX } from '../../../src/addons/integrations/courier.ts';
 import { crashWhileSending, range, sendToFlaky, takeOverWhileSending } from './courier-scenarios.ts';
 import { HOUR_MS, integrationTo, MemoryCursors, Scene } from './courier-scene.ts';
 
@@ -41,14 +41,15 @@ test('a new integration begins behind the event that created it, also where a cr
   scene.journal.record();
   scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
   scene.journal.record();
-  scene.integrations = [integrationTo(1)];
+  scene.integrations = [integrationTo(1, { createdRevision: 2 })];
   const cursors = new MemoryCursors();
-  scene.start(cursors);
+  const courier = scene.start(cursors);
   await scene.time.run(1_000);
   assert.deepEqual(scene.taken(1), [3]);
   scene.journal.record({ type: 'addon-config-created', data: { id: 2 } });
   scene.journal.record();
-  scene.integrations = [integrationTo(1), integrationTo(2)];
+  scene.integrations = [...scene.integrations, integrationTo(2, { createdRevision: 4 })];
+  assert.equal(courier.status(2)?.eventId, 4, 'its position is known at once');
   await scene.time.run(1_000);
   assert.deepEqual(scene.taken(2), [5]);
   scene.integrations = [scene.integrations[1]!];
@@ -62,12 +63,11 @@ test('a new integration whose creation is not on disk yet misses nothing', async
   scene.journal.record();
   scene.start(new MemoryCursors());
   await scene.time.run(1_000);
-  scene.integrations = [integrationTo(1)];
-  scene.journal.onWalkedBack = () => {
-    scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
-    scene.journal.record();
-  };
-  scene.journal.record({ type: 'feature-updated' });
+  scene.integrations = [integrationTo(1, { createdRevision: 3 })];
+  scene.journal.record();
+  await scene.time.run(1_000);
+  scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
+  scene.journal.record();
   await scene.time.run(1_000);
   assert.deepEqual(scene.taken(1), [4]);
 });
@@ -77,7 +77,7 @@ test('an integration that is created while the server begins to send misses noth
   const cursors = new MemoryCursors([], false);
   const { load } = cursors;
   cursors.load = () => {
-    scene.integrations = [integrationTo(1)];
+    scene.integrations = [integrationTo(1, { createdRevision: 1 })];
     scene.journal.record({ type: 'addon-config-created', data: { id: 1 } });
     scene.journal.record();
     return load();
@@ -298,4 +298,66 @@ test('a test is sent at once, out of order, and shown', async () => {
   assert.equal((await sent)?.state, 'failed');
   assert.equal(courier.shown(1)[0]?.event?.featureName, 'test');
   assert.equal(courier.status(1)?.state, 'sending');
+});
+
+type Check = <T>(value: T) => T;
+
+/** Each place at which a courier leaves its own code, broken while `check` throws. */
+const PLACES: Readonly<
+  Record<string, (scene: Scene, cursors: MemoryCursors, check: Check) => Partial<CourierOptions>>
+> = {
+  'the state': (scene, _, check) => ({ integrations: () => check(scene.integrations) }),
+  'the leadership': (_, __, check) => ({ isLeading: () => check(true) }),
+  'the share of users': (_, __, check) => ({ shareOf: () => check(null) }),
+  'the pace': (_, __, check) => ({ pace: async () => check(undefined) }),
+  'the ring of changes': ({ journal: { feed } }, _, check) => {
+    const since = feed.since.bind(feed);
+    feed.since = (id) => check(since(id));
+    return {};
+  },
+  'the journal': ({ journal }, _, check) => {
+    journal.onWalk = () => check(undefined);
+    return {};
+  },
+  'a read of cursors': (_, cursors, check) => {
+    const { load } = cursors;
+    cursors.load = async () => check(await load());
+    return {};
+  },
+  'a write of cursors': (_, cursors, check) => {
+    const { save } = cursors;
+    cursors.save = async (id, cursor) => check(await save(id, cursor));
+    return {};
+  },
+};
+
+for (const [place, broken] of Object.entries(PLACES)) {
+  test(`a fault of ${place} is reported, ends no process, and loses nothing`, async () => {
+    const scene = new Scene();
+    scene.integrations = [integrationTo(1)];
+    for (let at = 0; at < 50; at += 1) scene.journal.record();
+    const cursors = new MemoryCursors([[1, 0]]);
+    let isBroken = true;
+    const check: Check = (value) => {
+      if (isBroken) throw new Error('broken');
+      return value;
+    };
+    const courier = scene.start(cursors, broken(scene, cursors, check));
+    await scene.time.run(5_000);
+    assert(scene.told.includes('Error: broken'), 'it is reported');
+    isBroken = false;
+    await scene.time.run(60_000);
+    assert.deepEqual([...new Set(scene.taken(1))], range(1, 50));
+    assert.equal(courier.status(1)?.state, 'sending');
+  });
+}
+
+test('a stop goes on where the cursors cannot be closed', async () => {
+  const scene = new Scene();
+  const cursors = new MemoryCursors();
+  cursors.close = () => Promise.reject(new Error('broken'));
+  const courier = scene.start(cursors);
+  await scene.time.run(100);
+  await Promise.all([courier.close(), scene.time.run(3_000)]);
+  assert.deepEqual(scene.told, ['Error: broken']);
 });
