@@ -53,14 +53,13 @@ export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): Ro
     const ofMethod = fixed.get(method) ?? new Map<string, RouteMatch<T>>();
     fixed.set(method, ofMethod.set(basePath + pattern, { kind: 'found', found: value, params: NO_PARAMS }));
   }
-  const ways = new Ways(root);
+  let start: Start<T> = { branch: root, prefix: '' };
   return {
     match(method, path) {
-      const known = ways.to(path);
+      if (start.prefix !== '' && path.startsWith(start.prefix)) return search(start, method, path);
+      start = { branch: root, prefix: '' };
       // Saves searching the paths that SDKs ask for all the time.
-      return known === null
-        ? (fixed.get(method)?.get(path) ?? search(ways, method, path))
-        : search(ways, method, path, known);
+      return fixed.get(method)?.get(path) ?? search(start, method, path);
     },
   };
 }
@@ -102,39 +101,21 @@ interface Fork<T> {
   readonly values: readonly string[];
 }
 
-/**
- * Remembers where the last segment of the path before stands, if a parameter leads there: most paths go on from the same place. Comparing what
- * leads there takes a fifth of the time of looking its segments up.
- */
-class Ways<T> {
-  readonly root: Fork<T>;
-  /** The path before, up to its last segment; empty where no parameter leads there. */
-  #prefix = '';
-  #last: Fork<T>;
-
-  constructor(root: Branch<T>) {
-    this.root = { branch: root, start: 1, values: [] };
-    this.#last = this.root;
-  }
-
-  to(path: string): Fork<T> | null {
-    const { length } = this.#prefix;
-    if (length === 0 || path.indexOf('/', length) !== -1) return null;
-    return path.slice(0, length) === this.#prefix ? this.#last : null;
-  }
-
-  note(path: string, way: Fork<T>): void {
-    this.#prefix = path.slice(0, way.start);
-    this.#last = way;
-  }
+/** The start of a search: at the first parameter of the path before, if the path leads there too, as most do. */
+interface Start<T> {
+  branch: Branch<T>;
+  /** The path up to there; empty at the root. */
+  prefix: string;
 }
 
 /** Goes back from fixed segments to parameters; every branch of the tree lies on one way only, so it is visited at most once. */
-function search<T>(ways: Ways<T>, method: string, path: string, known = ways.root): RouteMatch<T> {
+function search<T>(begin: Start<T>, method: string, path: string): RouteMatch<T> {
   if (path.charCodeAt(0) !== SLASH || path.includes(';')) return NOT_FOUND;
   let forks: Fork<T>[] | null = null;
   let others: Branch<T>[] | null = null;
-  let { branch, start, values } = known;
+  let values: string[] = [];
+  let { branch } = begin;
+  let start = begin.prefix.length || 1;
   for (;;) {
     let next: Branch<T> | undefined;
     if (start === -1) {
@@ -144,15 +125,18 @@ function search<T>(ways: Ways<T>, method: string, path: string, known = ways.roo
     } else {
       const slash = path.indexOf('/', start);
       const segment = slash === -1 ? path.slice(start) : path.slice(start, slash);
-      if (slash === -1 && values.length > 0 && forks === null && start !== known.start)
-        ways.note(path, { branch, start, values });
+      const from = start;
       start = slash === -1 ? -1 : slash + 1;
       next = branch.fixed.size === 0 ? undefined : branch.fixed.get(segment);
       const { parameter } = branch;
       if (parameter !== null && isName(segment)) {
+        if (begin.prefix === '') {
+          begin.branch = branch;
+          begin.prefix = path.slice(0, from);
+        }
         if (next === undefined) {
           next = parameter;
-          values = [...values, segment];
+          values.push(segment);
         } else forks = [...(forks ?? []), { branch: parameter, start, values: [...values, segment] }];
       }
     }
@@ -162,7 +146,8 @@ function search<T>(ways: Ways<T>, method: string, path: string, known = ways.roo
     }
     const fork = forks?.pop();
     if (fork === undefined) return others === null ? NOT_FOUND : notAllowed(others);
-    ({ branch, start, values } = fork);
+    ({ branch, start } = fork);
+    values = [...fork.values];
   }
 }
 
