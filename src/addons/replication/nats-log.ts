@@ -235,9 +235,11 @@ class NatsLog implements ReplicatedLog {
   }
 
   onAppended(listener: (record: LogRecord) => void): () => void {
-    return this.#subscribe(appendedSubject(this.#name), (data) =>
-      listener({ position: Number(data.readBigUInt64LE()), bytes: data.subarray(POSITION_BYTES) }),
-    );
+    return this.#subscribe(appendedSubject(this.#name), (data) => {
+      // Anything shorter is from no node, and an error here would end the reading of the connection.
+      if (data.length < POSITION_BYTES) return;
+      listener({ position: Number(data.readBigUInt64LE()), bytes: data.subarray(POSITION_BYTES) });
+    });
   }
 
   announce(message: Uint8Array): void {

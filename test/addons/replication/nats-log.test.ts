@@ -89,6 +89,10 @@ describe('what nodes read of the log and of reports', { skip }, () => {
     const usage = new NatsUsage({ connection, name: 'reads', replicas: 1 });
     try {
       const told = new Promise((resolve) => log.onAppended(resolve));
+      await log.extent();
+      // From a sender that is no node.
+      connection.publish('flagstaff.reads.appended', 'x');
+      await connection.flush();
       await log.append(0, Buffer.from('a'));
       assert.deepEqual(await told, { position: 1, bytes: Buffer.from('a') });
       assert.equal(String(await log.read(1)), 'a');
