@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { begin } from '../../../src/addons/replication/command.ts';
 import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
+import type { World } from '../../../src/domain/state/world.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
@@ -132,6 +134,26 @@ describe('a follower', () => {
     assert.deepEqual(await costs(), [8, 1, 0]);
     isLost = true;
     assert.deepEqual(await costs(), [8, 1, 1]);
+  });
+
+  it('shows states that stay as they are, also where it waits for its disk within a record', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const { engine } = followersOf(cluster)[0]!.store!;
+    const { journal } = engine;
+    const flush = journal.flush.bind(journal);
+    const shown: { readonly world: World; readonly hash: string }[] = [];
+    Object.defineProperty(journal, 'pendingFrames', { value: Number.POSITIVE_INFINITY });
+    journal.flush = () => {
+      shown.push({ world: engine.world, hash: stateHash(engine.world) });
+      return flush();
+    };
+    const before = cluster.log.last;
+    for (let at = 0; at < 8; at += 1) leader.submit(createFlag(`flag-${at}`));
+    await cluster.until('they are created', () => cluster.log.last > before);
+    await cluster.caughtUp();
+    assert.deepEqual([cluster.log.last - before, shown.length], [1, 8]);
+    for (const { world, hash } of shown) assert.equal(stateHash(world), hash);
   });
 });
 
