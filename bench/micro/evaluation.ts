@@ -1,7 +1,7 @@
 /** Evaluation of as many flags as Unleash publishes figures of Edge for, for one context after another. */
 import { Evaluator } from '../../src/addons/sdk/evaluation/evaluator.ts';
 import type { Outcome } from '../../src/addons/sdk/evaluation/outcome.ts';
-import type { EvaluationInput } from '../../src/addons/sdk/evaluation/run.ts';
+import { type EvaluationInput, finished } from '../../src/addons/sdk/evaluation/run.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../src/domain/flags/strategy.ts';
 import type { Variant } from '../../src/domain/flags/variant.ts';
@@ -33,7 +33,11 @@ export function evaluationTasks(): MicroTask[] {
       },
       times: 10,
     },
-    { name: `explain one of ${FLAGS} flags`, run: () => evaluator.explain('flag-6', next()), times: 100 },
+    {
+      name: `explain one of ${FLAGS} flags`,
+      run: () => finished(evaluator.explanation('flag-6', next())!),
+      times: 100,
+    },
     {
       name: `change one of ${FLAGS} flags in an evaluator`,
       run: () => evaluator.set(sampleFlag(turn++ % FLAGS)),

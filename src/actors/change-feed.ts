@@ -81,10 +81,6 @@ export class ChangeFeed {
     return { changes: this.#entries.length, bytes: this.#bytes };
   }
 
-  get listenerCount(): number {
-    return this.#listeners.size;
-  }
-
   /** Calls `listener` with every change that becomes durable from now on. Returns what ends that. */
   subscribe(listener: ChangeListener): () => void {
     // A new function: the same listener given twice is two subscriptions.

@@ -119,11 +119,11 @@ describe('a change feed', () => {
       leave();
       feed.subscribe(() => told.push('second'));
     });
-    for (const id of [1, 2]) {
+    for (const id of [1, 2, 3]) {
       add();
       feed.advance(id);
     }
-    assert.deepEqual([told, feed.listenerCount], [['first', 'second'], 1]);
+    assert.deepEqual(told, ['first', 'second', 'second']);
   });
 });
 

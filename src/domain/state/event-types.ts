@@ -180,9 +180,6 @@ const ROWS: ReadonlyMap<string, EventRow | null> = new Map([
 
 export const EVENT_TYPES = [...new Set([...Object.keys(EVENTS), ...EFFECTS.keys()])] as readonly EventType[];
 
-/** Case-sensitive. */
-export const isEventType = (text: string): text is EventType => ROWS.has(text);
-
 export const eventRow = (type: DomainEvent['type']): EventRow => ROWS.get(type) ?? {};
 
 export const typesThatReach = (...reached: readonly EventRow['reaches'][]): readonly EventType[] =>

@@ -3,7 +3,7 @@
  * event, without objects that the garbage collector would have to visit.
  *
  * An event's place within its frame is not stored: the events of a frame are neighbours and share its offset,
- * so the distance to the first of them is the place (`indexInFrame`). Likewise a frame ends where the next one
+ * so the distance to the first of them is the place. Likewise a frame ends where the next one
  * begins.
  *
  * The columns live in shared memory: the thread of the log reader reads them in place. Only rows of durable events
@@ -189,8 +189,4 @@ export function frameExtent(view: SegmentView, row: number): { offset: number; b
   const offset = view.columns.offset[row] ?? 0;
   const next = firstRowAtOffset(view, offset + 1, row);
   return { offset, bytesEnd: next < view.count ? (view.columns.offset[next] ?? 0) : view.bytesEnd };
-}
-
-export function indexInFrame(view: SegmentView, row: number): number {
-  return row - firstRowAtOffset(view, view.columns.offset[row] ?? 0);
 }

@@ -56,12 +56,6 @@ export class NameTable {
     return this.#names;
   }
 
-  nameOf(code: number): string | null {
-    const name = this.#names[code];
-    assert(name !== undefined, `the code ${code} stands for a name`);
-    return name;
-  }
-
   /** One byte per code, 1 where the lower-case name contains `folded`. */
   tableOfNamesContaining(folded: string): Uint8Array {
     const table = new Uint8Array(this.size);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EVENT_TYPES, isEventType } from '../../../src/domain/state/event-types.ts';
+import { EVENT_TYPES } from '../../../src/domain/state/event-types.ts';
 
 test('all 144 event types of the interface are known, each once, and one of this server', () => {
   assert.equal(EVENT_TYPES.length, 145);
@@ -24,18 +24,9 @@ test('every type the service records is one of them', () => {
     'project-created environment-created user-created user-updated api-token-created pat-created',
     'feature-dependency-added',
   ];
-  for (const type of recorded.join(' ').split(' ')) assert.ok(isEventType(type), type);
-});
-
-test('a type is recognised only as it is written', () => {
-  for (const text of [
-    'Feature-created',
-    'feature-created ',
-    'feature_created',
-    '',
-    'toString',
-    '__proto__',
-  ]) {
-    assert.equal(isEventType(text), false, text);
-  }
+  for (const type of recorded.join(' ').split(' '))
+    assert.ok(
+      EVENT_TYPES.some((known) => known === type),
+      type,
+    );
 });

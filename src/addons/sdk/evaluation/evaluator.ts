@@ -85,11 +85,6 @@ export class Evaluator {
   }
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
-  explain(name: string, input: EvaluationInput): Explanation | null {
-    const steps = this.explanation(name, input);
-    return steps === null ? null : finished(steps);
-  }
-
   explanation(name: string, input: EvaluationInput): Steps<Explanation> | null {
     const compiled = this.#sorted.get(name);
     return compiled === undefined ? null : explanationSteps(compiled, this.#scope, new Run(input));

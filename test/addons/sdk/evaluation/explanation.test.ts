@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
 import type { Explanation } from '../../../../src/addons/sdk/evaluation/explanation.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
-import { evaluatorOf, feature, inputOf } from './inputs.ts';
+import { evaluatorOf, explanationOf, feature, inputOf } from './inputs.ts';
 import { anyContext, anyDocument, HOST_NAME } from './random-flags.ts';
 import { ENVIRONMENT, flagOf, type SdkFeature, type SdkSegment } from './sdk-document.ts';
 
@@ -16,7 +16,11 @@ function explain(
   context: Readonly<Record<string, unknown>> = {},
   segments: readonly SdkSegment[] = [],
 ): Explanation {
-  const explanation = evaluatorOf({ features, segments }).explain('flag', inputOf(context, { random: 0.5 }));
+  const explanation = explanationOf(
+    evaluatorOf({ features, segments }),
+    'flag',
+    inputOf(context, { random: 0.5 }),
+  );
   assert(explanation !== null);
   return explanation;
 }
@@ -25,13 +29,15 @@ describe('what decided', () => {
   const decidedBy = (...features: SdkFeature[]) => explain(features).decidedBy;
 
   it('is nothing for a flag that is not there', () => {
-    assert.equal(evaluatorOf({ features: [] }).explain('flag', inputOf({})), null);
+    assert.equal(explanationOf(evaluatorOf({ features: [] }), 'flag', inputOf({})), null);
   });
 
   it('is the environment, the switch of the flag, or that all of its strategies are disabled', () => {
     const scope = { environment: ENVIRONMENT, flags: [flagOf(feature())], segments: new Map() };
     const evaluator = new Evaluator({ ...scope, environmentEnabled: false });
-    assert.deepEqual(evaluator.explain('flag', inputOf({}))?.decidedBy, { kind: 'environment-disabled' });
+    assert.deepEqual(explanationOf(evaluator, 'flag', inputOf({}))?.decidedBy, {
+      kind: 'environment-disabled',
+    });
     assert.deepEqual(decidedBy(feature({ enabled: false })), { kind: 'flag-disabled' });
     const disabled = [{ name: 'default', disabled: true }];
     assert.deepEqual(decidedBy(feature({ strategies: disabled })), { kind: 'all-strategies-disabled' });
@@ -148,7 +154,7 @@ describe('an explanation', () => {
       const evaluator = evaluatorOf(document);
       const input = inputOf(anyContext(random), { random: random.next(), hostName: HOST_NAME });
       for (const { name } of document.features) {
-        assert.equal(evaluator.explain(name, input)?.outcome, evaluator.evaluate(name, input), name);
+        assert.equal(explanationOf(evaluator, name, input)?.outcome, evaluator.evaluate(name, input), name);
       }
     }
   });

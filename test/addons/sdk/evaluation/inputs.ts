@@ -1,8 +1,9 @@
 /** Evaluators and inputs for tests. */
 import { contextLength, contextOf } from '../../../../src/addons/sdk/evaluation/context.ts';
 import { type EvaluationWalk, Evaluator } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
+import type { Explanation } from '../../../../src/addons/sdk/evaluation/explanation.ts';
 import type { Outcome } from '../../../../src/addons/sdk/evaluation/outcome.ts';
-import type { EvaluationInput } from '../../../../src/addons/sdk/evaluation/run.ts';
+import { type EvaluationInput, finished } from '../../../../src/addons/sdk/evaluation/run.ts';
 import { ENVIRONMENT, flagOf, type SdkDocument, type SdkFeature, segmentsOf } from './sdk-document.ts';
 
 /** 1 May 2024, 12:00 UTC. */
@@ -39,6 +40,15 @@ export function allOutcomes(walk: EvaluationWalk): Outcome[] {
   const outcomes: Outcome[] = [];
   while (!walk.advance(outcomes));
   return outcomes;
+}
+
+export function explanationOf(
+  evaluator: Evaluator,
+  name: string,
+  input: EvaluationInput,
+): Explanation | null {
+  const steps = evaluator.explanation(name, input);
+  return steps && finished(steps);
 }
 
 /** A flag that is on, with what is given. */

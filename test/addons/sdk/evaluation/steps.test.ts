@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { EvaluationWalk } from '../../../../src/addons/sdk/evaluation/evaluator.ts';
 import type { Outcome } from '../../../../src/addons/sdk/evaluation/outcome.ts';
 import type { Steps } from '../../../../src/addons/sdk/evaluation/run.ts';
-import { evaluatorOf, inputOf } from './inputs.ts';
+import { evaluatorOf, explanationOf, inputOf } from './inputs.ts';
 import type { SdkDocument, SdkFeature } from './sdk-document.ts';
 
 const VALUES = 250;
@@ -100,6 +100,6 @@ test('one flag is prepared in many steps, and comes to the same', () => {
     assert.ok(steps > (name === 'child' ? 4 : 5), `${name} took ${steps} steps`);
     assert.equal(outcome.enabled, enabled, `${name} for ${userId}`);
     assert.equal(evaluator.evaluate(name, input).enabled, enabled);
-    assert.deepEqual(explained, evaluator.explain(name, input));
+    assert.deepEqual(explained, explanationOf(evaluator, name, input));
   }
 });
