@@ -9,10 +9,10 @@
  * - Integrations do not wait for each other: receivers that fail share few connections, and others do not use those.
  */
 import type { LoggedEvent } from '../../persistence/event-log/logged-event.ts';
-import type { Cursor, CursorStore, Cursors } from './cursors.ts';
+import type { Cursor, CursorStore, Cursors, DeliveryRow } from './cursors.ts';
 import { EventReads, EventSource, type Next, type SourceEngine, wants } from './event-source.ts';
 import type { Integration } from './integration.ts';
-import { type DeliveryState, type Handled, type Send, type Told, tell } from './providers/attempt.ts';
+import { type Handled, type Send, type Told, tell } from './providers/attempt.ts';
 import { afterFailure, DUE, type Progress } from './schedule.ts';
 
 /** Attempts under way for integrations whose last attempt failed. Each may take 10 seconds, and holds an event in memory. */
@@ -20,9 +20,6 @@ export const FAILING_MAX = 16;
 
 /** Attempts under way in all. */
 export const ATTEMPTS_MAX = 128;
-
-/** Deliveries that are shown of an integration. */
-export const SHOWN_MAX = 100;
 
 /** How often a node looks whether it leads, and waits for a journal or a disk. */
 const LOOK_MS = 1_000;
@@ -38,19 +35,6 @@ const CLOSE_MS_MAX = 2_000;
 
 /** Events that a cursor passes over before it is kept: an integration that wants few events writes seldom. */
 const PASSED_MAX = 1_000;
-
-/** A delivery as it is shown. */
-export interface Shown {
-  /** Grows with each. */
-  readonly id: number;
-  readonly atMs: number;
-  readonly state: DeliveryState;
-  readonly reason: string;
-  /** Null where it is about events that are gone. */
-  readonly event: EventHead | null;
-}
-
-export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 
 export interface Status {
   /** The last event that was delivered or passed over. */
@@ -106,7 +90,6 @@ class Line {
   kept: Cursor | null;
   progress: Progress;
   readonly source: EventSource;
-  readonly shown: Shown[] = [];
   /** Attempts for the event that is under way, and what need not be sent again of it. */
   attempt = 0;
   handled: Handled = new Map();
@@ -155,7 +138,6 @@ export class Courier {
   #isWoken = false;
   #pumpedMs = Number.NEGATIVE_INFINITY;
   #armedMs = Number.POSITIVE_INFINITY;
-  #shownId = 0;
   #unsubscribe: () => void = () => undefined;
   /** Work that a stop waits for. */
   readonly #underWay = new Set<Promise<void>>();
@@ -210,9 +192,9 @@ export class Courier {
     return { eventId: line.eventId, state, retryMs: state === 'retrying' ? dueMs : null, failingSinceMs };
   }
 
-  /** The last deliveries, newest first. */
-  shown(id: number): readonly Shown[] {
-    return this.#lines.get(id)?.shown.toReversed() ?? [];
+  /** The last deliveries of this server, newest first. */
+  async rows(id: number): Promise<readonly DeliveryRow[]> {
+    return this.#find(id) === undefined ? [] : this.#options.cursors.rows(id);
   }
 
   /** Has the integration tried again now. False where nothing is known of it. */
@@ -242,7 +224,7 @@ export class Courier {
     const line = this.#find(id);
     if (line === undefined) return null;
     const told = (await this.#tell(line, event, { attempt: 0, handled: new Map() })) ?? NOTHING_SENT;
-    this.#show(line, event, told);
+    await this.#addRow(line, event.id, told);
     return told;
   }
 
@@ -430,7 +412,9 @@ export class Courier {
     try {
       while (this.#maySend(line, moves) && (await this.#step(line, moves)));
     } catch (error) {
-      if (!this.#abort.signal.aborted) this.#options.log.fault(error);
+      if (this.#abort.signal.aborted) return;
+      this.#options.log.fault(error);
+      this.#track(this.#addRow(line, null, { state: 'failed', reason: FAULT }));
       if (line.moves === moves) this.#fail(line, FAULT);
     } finally {
       line.isBusy = false;
@@ -454,7 +438,7 @@ export class Courier {
     await this.#options.pace();
     if (!this.#maySend(line, moves)) return false;
     const told = await this.#tell(line, event, line);
-    if (told !== null) this.#show(line, event, told);
+    if (told !== null) this.#track(this.#addRow(line, event.id, told));
     if (line.moves !== moves) return false;
     if (told?.isDone === false) {
       const wasFailing = line.isFailing;
@@ -481,7 +465,7 @@ export class Courier {
       const from = line.eventId + 1;
       log.removed(id, from, eventId);
       const reason = `Events ${from} to ${eventId} were removed from the history before they were sent.`;
-      this.#show(line, null, { state: 'failed', reason });
+      this.#track(this.#addRow(line, null, { state: 'failed', reason }));
     }
     this.#pass(line, eventId);
     return line.eventId < this.#reads.durableId;
@@ -506,17 +490,13 @@ export class Courier {
     if (line.progress.dueMs === null) log.parked(line.integration.id, reason);
   }
 
-  #show(line: Line, event: LoggedEvent | null, { state, reason }: Pick<Told, 'state' | 'reason'>): void {
-    this.#shownId += 1;
-    const { shown } = line;
-    shown.push({
-      id: this.#shownId,
-      atMs: this.#options.now(),
-      state,
-      reason: reason.slice(0, REASON_LENGTH_MAX),
-      event: event === null ? null : headOf(event),
-    });
-    if (shown.length > SHOWN_MAX) shown.shift();
+  #addRow(
+    line: Line,
+    eventId: number | null,
+    { state, reason }: Pick<Told, 'state' | 'reason'>,
+  ): Promise<void> {
+    const { cursors, now } = this.#options;
+    return cursors.addRow(line.integration.id, { atMs: now(), state, reason, eventId });
   }
 
   /** Keeps the cursor before anything else is sent. Tries again until it is kept, or this server does not send any more. */
@@ -539,8 +519,6 @@ export class Courier {
   }
 }
 
-const REASON_LENGTH_MAX = 1_000;
-
 const FAULT = 'The event could not be read or sent; the log of the server has the cause.';
 
 const NOTHING_SENT: Told = {
@@ -548,7 +526,3 @@ const NOTHING_SENT: Told = {
   reason: 'The integration has nothing to send for this event.',
   isDone: true,
 };
-
-function headOf({ data: _, preData: __, tags: ___, ...head }: LoggedEvent): EventHead {
-  return head;
-}

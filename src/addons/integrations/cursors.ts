@@ -1,18 +1,21 @@
 /**
- * The cursor of each integration, in a file of the data folder beside the journal. A cursor is written after each delivery, before the
- * next attempt, and not synced: a killed process repeats what was under way, a power cut some more, and neither loses anything.
+ * A file of the data folder beside the journal: the cursor of each integration, and its last deliveries, which people look at. They are
+ * written after each delivery, before the next attempt, and not synced: a killed process repeats what was under way, a power cut some
+ * more, and neither loses anything.
  *
- *   32 bytes         FLCURSR1, zeros
- *   32 bytes a slot  4 id of the integration, 4 zeros, 8 last event that was delivered or passed over, 8 milliseconds since 1970 since
- *                    when deliveries fail (0: they do not), 4 zeros, 4 CRC-32 of the 28 bytes before (integers and doubles little-endian)
+ *   512 bytes                     FLCURSR2, zeros
+ *   51,712 bytes an integration   a sector for its cursor, and one for each of its last 100 deliveries
  *
- * A slot lies within a sector, so a power cut leaves the old or the new one. A slot of zeros is free. The first cursor in a slot is
- * synced, since a lost one could not be told from one that never was.
+ *   a sector: 512 bytes           4 CRC-32 of length and text, 2 length of the text (little-endian), text of JSON, zeros
+ *
+ * A power cut leaves the old sector or the new one. A sector of zeros holds nothing; the place of an integration whose first sector does
+ * not hold a cursor is free. The first cursor in a place is synced, since a lost one could not be told from one that never was.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
 import { writeFully, writeFullyDurably } from '../../persistence/disk/write-fully.ts';
+import type { DeliveryState } from './providers/attempt.ts';
 
 export interface Cursor {
   /** The last event that was delivered or that the integration does not want. */
@@ -22,32 +25,54 @@ export interface Cursor {
 
 export type Cursors = ReadonlyMap<number, Cursor>;
 
-/** A place that keeps cursors. */
+/** A delivery as it is listed. */
+export interface DeliveryRow {
+  /** Grows with each of the integration. */
+  readonly id: number;
+  readonly atMs: number;
+  readonly state: DeliveryState;
+  /** Cut where it is too long to be kept. */
+  readonly reason: string;
+  /** 0 for a test; null where it is about no one event. */
+  readonly eventId: number | null;
+}
+
+/** Deliveries that are listed of an integration. */
+export const ROWS_MAX = 100;
+
+/** A place that keeps cursors and the last deliveries. */
 export interface CursorStore {
   /** The cursors, and whether all of them are there: one that is missing belongs to a new integration. Rejects where they cannot be read now. */
   load(): Promise<{ readonly cursors: Cursors; readonly isWhole: boolean }>;
   /** Takes the cursor of one integration; null forgets it. False where another node has taken over. Rejects where it is not kept. */
   save(id: number, cursor: Cursor | null): Promise<boolean>;
+  /** Takes a delivery of an integration that has a cursor. */
+  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void>;
+  /** The last deliveries, newest first. */
+  rows(id: number): Promise<readonly DeliveryRow[]>;
   close(): Promise<void>;
 }
 
-const SLOT_BYTES = 32;
-const CRC_AT = 28;
-const MAGIC = Buffer.concat([Buffer.from('FLCURSR1')], SLOT_BYTES);
+const SECTOR_BYTES = 512;
+const TEXT_AT = 6;
+const PLACE_BYTES = SECTOR_BYTES * (1 + ROWS_MAX);
+const ZEROS = Buffer.alloc(SECTOR_BYTES);
+const MAGIC = Buffer.concat([Buffer.from('FLCURSR2')], SECTOR_BYTES);
 
 /** Protects memory from a file that something else wrote. */
-const SLOTS_MAX = 65_536;
+const PLACES_MAX = 1_000;
 
 export class CursorFile implements CursorStore {
   readonly #fs: FileSystem;
   readonly #folder: string;
   readonly #path: string;
   #file: OpenFile | null = null;
-  /** Places of slots, by integration. */
-  readonly #slots = new Map<number, number>();
+  /** By integration, as the ids of their newest rows, those that are known. */
+  readonly #places = new Map<number, number>();
+  readonly #rowIds = new Map<number, number>();
   readonly #free: number[] = [];
-  #slotCount = 0;
-  #writing: Promise<unknown> = Promise.resolve();
+  #placeCount = 0;
+  #working: Promise<unknown> = Promise.resolve();
 
   constructor(fs: FileSystem, folder: string, path: string) {
     this.#fs = fs;
@@ -57,101 +82,159 @@ export class CursorFile implements CursorStore {
 
   async load(): Promise<{ readonly cursors: Cursors; readonly isWhole: boolean }> {
     await this.close();
-    const found = await this.#open();
-    this.#slots.clear();
+    this.#places.clear();
+    this.#rowIds.clear();
     this.#free.length = 0;
-    this.#slotCount = 0;
+    let isWhole = await this.#open();
+    const file = this.#opened;
+    this.#placeCount = Math.min(PLACES_MAX, Math.ceil(((await file.size()) - SECTOR_BYTES) / PLACE_BYTES));
     const cursors = new Map<number, Cursor>();
-    let isWhole = found !== null;
-    const bytes = found ?? MAGIC;
-    for (let at = SLOT_BYTES; at + SLOT_BYTES <= bytes.length; at += SLOT_BYTES) {
-      const slot = readSlot(bytes.subarray(at, at + SLOT_BYTES));
-      this.#slotCount += 1;
-      if (slot === 'damaged') isWhole = false;
-      if (slot === null || slot === 'damaged') {
-        this.#free.push(at);
+    for (let index = 0; index < this.#placeCount; index += 1) {
+      const place = placeAt(index);
+      const cursor = sectorIn<CursorSector>(await read(file, place, SECTOR_BYTES));
+      if (cursor === 'damaged') isWhole = false;
+      if (cursor === null || cursor === 'damaged') {
+        this.#free.push(place);
         continue;
       }
-      this.#slots.set(slot.id, at);
-      cursors.set(slot.id, slot.cursor);
+      const { integration, eventId, failingSinceMs } = cursor;
+      this.#places.set(integration, place);
+      cursors.set(integration, { eventId, failingSinceMs });
     }
     return { cursors, isWhole };
   }
 
-  /** The file's bytes; null where there was none, or none that can be used. */
-  async #open(): Promise<Buffer | null> {
+  /** Whether there was a file, and one that can be used. */
+  async #open(): Promise<boolean> {
     try {
-      const file = await this.#fs.open(this.#path, 'write');
-      this.#file = file;
-      const size = Math.min(await file.size(), SLOT_BYTES * SLOTS_MAX);
-      const bytes = Buffer.alloc(size);
-      const read = bytes.subarray(0, await file.read(bytes, 0, size, 0));
-      if (read.subarray(0, SLOT_BYTES).equals(MAGIC)) return read;
-      await file.truncate(0);
+      this.#file = await this.#fs.open(this.#path, 'write');
+      if ((await read(this.#file, 0, SECTOR_BYTES)).equals(MAGIC)) return true;
+      await this.#file.truncate(0);
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.#file = await this.#fs.open(this.#path, 'create');
     }
     await writeFullyDurably(this.#file, MAGIC, 0);
     await this.#fs.syncFolder(this.#folder);
-    return null;
+    return false;
   }
 
-  /** One at a time: two writes of a slot must not change places. */
   save(id: number, cursor: Cursor | null): Promise<boolean> {
-    const saved = this.#writing.then(() => this.#save(id, cursor));
-    this.#writing = saved.catch(() => undefined);
-    return saved;
+    return this.#inOrder(() => this.#save(id, cursor));
+  }
+
+  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
+    return this.#inOrder(() => this.#addRow(id, row));
+  }
+
+  /** One at a time: two writes of a sector must not change places, and a read sees what was written before it. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(work);
+    this.#working = done.catch(() => undefined);
+    return done;
   }
 
   async #save(id: number, cursor: Cursor | null): Promise<true> {
-    const file = this.#file;
-    assert(file !== null, 'the file of cursors is open');
-    const at = this.#slots.get(id);
+    const file = this.#opened;
+    const place = this.#places.get(id);
     if (cursor === null) {
-      if (at === undefined) return true;
-      this.#slots.delete(id);
-      await writeFully(file, Buffer.alloc(SLOT_BYTES), at);
-      this.#free.push(at);
-    } else if (at === undefined) await this.#saveFirst(file, id, cursor);
-    else await writeFully(file, slotOf(id, cursor), at);
+      if (place === undefined) return true;
+      this.#places.delete(id);
+      this.#rowIds.delete(id);
+      await writeFully(file, ZEROS, place);
+      this.#free.push(place);
+    } else if (place === undefined) await this.#saveFirst(file, id, cursor);
+    else await writeFully(file, cursorSector(id, cursor), place);
     return true;
   }
 
   async #saveFirst(file: OpenFile, id: number, cursor: Cursor): Promise<void> {
-    const place = this.#free.pop() ?? SLOT_BYTES * (1 + this.#slotCount++);
+    const place = this.#free.pop() ?? placeAt(this.#placeCount++);
     try {
-      await writeFullyDurably(file, slotOf(id, cursor), place);
-      this.#slots.set(id, place);
+      await writeFullyDurably(file, cursorSector(id, cursor), place);
+      this.#places.set(id, place);
     } catch (error) {
       this.#free.push(place);
       throw error;
     }
   }
 
+  async #addRow(integration: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
+    const place = this.#places.get(integration);
+    if (place === undefined) return;
+    const before = this.#rowIds.get(integration) ?? (await this.#rows(integration))[0]?.id ?? 0;
+    const id = before + 1;
+    const at = place + SECTOR_BYTES * (1 + (id % ROWS_MAX));
+    await writeFully(this.#opened, rowSector({ ...row, id, integration }), at);
+    this.#rowIds.set(integration, id);
+  }
+
+  rows(integration: number): Promise<readonly DeliveryRow[]> {
+    return this.#inOrder(() => this.#rows(integration));
+  }
+
+  async #rows(integration: number): Promise<readonly DeliveryRow[]> {
+    const place = this.#places.get(integration);
+    if (place === undefined) return [];
+    const bytes = await read(this.#opened, place + SECTOR_BYTES, PLACE_BYTES - SECTOR_BYTES);
+    const sectors = Array.from({ length: ROWS_MAX }, (_, at) =>
+      sectorIn<RowSector>(bytes.subarray(at * SECTOR_BYTES, (at + 1) * SECTOR_BYTES)),
+    );
+    // The place may have been another integration's.
+    return sectors
+      .filter((row) => row !== null && row !== 'damaged')
+      .filter((row) => row.integration === integration)
+      .toSorted((a, b) => b.id - a.id);
+  }
+
+  get #opened(): OpenFile {
+    assert(this.#file !== null, 'the file of cursors is open');
+    return this.#file;
+  }
+
   async close(): Promise<void> {
-    await this.#writing;
+    await this.#working;
     await this.#file?.close();
     this.#file = null;
   }
 }
 
-function slotOf(id: number, { eventId, failingSinceMs }: Cursor): Buffer {
-  assert(id > 0 && eventId >= 0, 'integrations and events have ids');
-  const slot = Buffer.alloc(SLOT_BYTES);
-  slot.writeUInt32LE(id, 0);
-  slot.writeDoubleLE(eventId, 8);
-  slot.writeDoubleLE(failingSinceMs ?? 0, 16);
-  slot.writeUInt32LE(crc32(slot.subarray(0, CRC_AT)), CRC_AT);
-  return slot;
+/** Bytes that the file does not have are zeros. */
+async function read(file: OpenFile, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  await file.read(bytes, 0, length, position);
+  return bytes;
 }
 
-function readSlot(slot: Buffer): { readonly id: number; readonly cursor: Cursor } | 'damaged' | null {
-  if (slot.every((byte) => byte === 0)) return null;
-  if (slot.readUInt32LE(CRC_AT) !== crc32(slot.subarray(0, CRC_AT))) return 'damaged';
-  const since = slot.readDoubleLE(16);
-  return {
-    id: slot.readUInt32LE(0),
-    cursor: { eventId: slot.readDoubleLE(8), failingSinceMs: since === 0 ? null : since },
-  };
+const placeAt = (index: number): number => SECTOR_BYTES + index * PLACE_BYTES;
+
+type CursorSector = Cursor & { readonly integration: number };
+type RowSector = DeliveryRow & { readonly integration: number };
+
+/** Null where it is too long. */
+function sectorOf(value: CursorSector | RowSector): Buffer | null {
+  const text = Buffer.from(JSON.stringify(value));
+  if (text.length > SECTOR_BYTES - TEXT_AT) return null;
+  const sector = Buffer.alloc(SECTOR_BYTES);
+  sector.writeUInt16LE(text.length, 4);
+  text.copy(sector, TEXT_AT);
+  sector.writeUInt32LE(crc32(sector.subarray(4, TEXT_AT + text.length)));
+  return sector;
+}
+
+function cursorSector(integration: number, { eventId, failingSinceMs }: Cursor): Buffer {
+  assert(integration > 0 && eventId >= 0, 'integrations and events have ids');
+  const sector = sectorOf({ integration, eventId, failingSinceMs });
+  assert(sector !== null, 'three numbers fit into a sector');
+  return sector;
+}
+
+const rowSector = (row: RowSector): Buffer =>
+  sectorOf(row) ?? rowSector({ ...row, reason: row.reason.slice(0, row.reason.length >> 1) });
+
+function sectorIn<T extends CursorSector | RowSector>(sector: Buffer): T | 'damaged' | null {
+  if (sector.equals(ZEROS)) return null;
+  const end = TEXT_AT + sector.readUInt16LE(4);
+  if (sector.readUInt32LE() !== crc32(sector.subarray(4, end))) return 'damaged';
+  return JSON.parse(sector.toString('utf8', TEXT_AT, end)) as T;
 }

@@ -15,7 +15,8 @@ import {
   underTag,
 } from '../../http/serving/route.ts';
 import type { LoggedEvent } from '../../persistence/event-log/logged-event.ts';
-import { type Courier, SHOWN_MAX, type Shown } from './courier.ts';
+import type { Courier } from './courier.ts';
+import { type DeliveryRow, ROWS_MAX } from './cursors.ts';
 import { INTEGRATION } from './kind.ts';
 
 const DELIVERY = '/addons/:id/delivery';
@@ -28,8 +29,13 @@ const DeliverySchema = titled('Delivery', {
   createdAt: Timestamp,
   state: StateSchema,
   stateDetails: v.string(),
-  event: v.nullable(EventSchema),
-  details: v.record(v.string(), v.unknown()),
+  event: v.pipe(
+    v.nullable(EventSchema),
+    v.description('Null where the history does not have it any more, and for tests.'),
+  ),
+  details: v.object({
+    eventId: v.pipe(v.nullable(Integer), v.description('0 for a test; null where it is about no one event.')),
+  }),
 });
 
 const DeliveriesSchema = titled('Deliveries', { integrationEvents: v.array(DeliverySchema) });
@@ -49,7 +55,7 @@ const PositionSchema = titled('DeliveryPosition', {
 const OutcomeSchema = titled('TestOutcome', { state: StateSchema, details: v.string() });
 
 const PAGE = pageParameters({
-  limitMax: SHOWN_MAX,
+  limitMax: ROWS_MAX,
   limitInitial: 50,
   limit: 'How many deliveries to list.',
   offset: 'How many to leave out at the beginning.',
@@ -93,7 +99,7 @@ export function deliveryRoutes(courier: () => Courier | null): readonly Route[] 
         if (isRefusal(at)) return at;
         const page = PAGE.of(context);
         if (isRefusal(page)) return page;
-        const rows = at.courier.shown(at.id).slice(page.offset, page.offset + page.limit);
+        const rows = (await at.courier.rows(at.id)).slice(page.offset, page.offset + page.limit);
         const events = await eventsOf(context, rows);
         if (isRefusal(events)) return events;
         const integrationEvents = rows.map((row) => deliveryView(at.id, row, events));
@@ -193,9 +199,9 @@ const testEvent = (createdBy: string, createdByUserId: number): LoggedEvent => (
 /** The events of the rows as the history has them, by id. */
 async function eventsOf(
   context: RequestContext<unknown>,
-  rows: readonly Shown[],
+  rows: readonly DeliveryRow[],
 ): Promise<ReadonlyMap<number, unknown> | Refusal> {
-  const ids = [...new Set(rows.flatMap(({ event }) => (event === null || event.id === 0 ? [] : event.id)))];
+  const ids = [...new Set(rows.flatMap(({ eventId }) => eventId || []))];
   if (ids.length === 0) return new Map();
   const { reads, engine, requester } = context;
   const page = await reads.search({ ids, limit: ids.length, offset: 0 }, engine.durableId, requester);
@@ -204,16 +210,15 @@ async function eventsOf(
   return new Map(events.map((event) => [event.id, event]));
 }
 
-function deliveryView(integrationId: number, row: Shown, events: ReadonlyMap<number, unknown>): object {
-  const { event } = row;
+function deliveryView(integrationId: number, row: DeliveryRow, events: ReadonlyMap<number, unknown>): object {
+  const { id, atMs, state, reason, eventId } = row;
   return {
-    id: String(row.id),
+    id: String(id),
     integrationId,
-    createdAt: new Date(row.atMs).toISOString(),
-    state: row.state,
-    stateDetails: row.reason,
-    event:
-      event === null ? null : (events.get(event.id) ?? { ...event, data: null, preData: null, tags: [] }),
-    details: {},
+    createdAt: new Date(atMs).toISOString(),
+    state,
+    stateDetails: reason,
+    event: events.get(eventId ?? 0) ?? null,
+    details: { eventId },
   };
 }

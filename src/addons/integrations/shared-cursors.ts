@@ -6,7 +6,7 @@
  * Each cursor is also in the file of the node, for when it runs alone.
  */
 import type { SharedValue } from '../../host/addon.ts';
-import type { Cursor, CursorStore, Cursors } from './cursors.ts';
+import type { Cursor, CursorStore, Cursors, DeliveryRow } from './cursors.ts';
 
 interface Table {
   /** The leadership that wrote it. */
@@ -43,6 +43,7 @@ export class SharedCursors implements CursorStore {
     this.#run = newRun();
     this.#revision = value?.revision ?? 0;
     this.#table.clear();
+    for (const id of own.cursors.keys()) if (!cursors.has(id)) await file.save(id, null);
     for (const [id, cursor] of cursors) {
       this.#table.set(id, cursor);
       if (value !== null) await file.save(id, cursor);
@@ -62,6 +63,15 @@ export class SharedCursors implements CursorStore {
     const written = this.#next;
     this.#writing = written.catch(() => true);
     return written;
+  }
+
+  /** Deliveries are those of this node. */
+  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
+    return this.#options.file.addRow(id, row);
+  }
+
+  rows(id: number): Promise<readonly DeliveryRow[]> {
+    return this.#options.file.rows(id);
   }
 
   async #write(): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Couriers in virtual time, with events, receivers and cursors in memory: days pass in milliseconds, and a seed repeats everything. */
 import { ChangeFeed } from '../../../src/actors/change-feed.ts';
 import { Courier, type CourierLog, type CourierOptions } from '../../../src/addons/integrations/courier.ts';
-import type { CursorStore } from '../../../src/addons/integrations/cursors.ts';
+import { type CursorStore, type DeliveryRow, ROWS_MAX } from '../../../src/addons/integrations/cursors.ts';
 import type { SourceEngine } from '../../../src/addons/integrations/event-source.ts';
 import type { Integration } from '../../../src/addons/integrations/integration.ts';
 import type { Send } from '../../../src/addons/integrations/providers/attempt.ts';
@@ -228,6 +228,14 @@ export class MemoryCursors implements CursorStore {
     else this.cursors.set(id, cursor);
     return true;
   };
+
+  readonly #rows: (DeliveryRow & { readonly integration: number })[] = [];
+
+  addRow: CursorStore['addRow'] = async (integration, row) =>
+    void this.#rows.unshift({ ...row, integration, id: this.#rows.length + 1 });
+
+  rows: CursorStore['rows'] = async (id) =>
+    this.#rows.filter(({ integration }) => integration === id).slice(0, ROWS_MAX);
 
   close = async () => undefined;
 }

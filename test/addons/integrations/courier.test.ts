@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CourierOptions, SHOWN_MAX } from '../../../src/addons/integrations/courier.ts';
+import type { CourierOptions } from '../../../src/addons/integrations/courier.ts';
 import { crashWhileSending, range, sendToFlaky, takeOverWhileSending } from './courier-scenarios.ts';
 import { HOUR_MS, integrationTo, MemoryCursors, Scene } from './courier-scene.ts';
 
@@ -122,7 +122,7 @@ test('where retention has passed the cursor, sending goes on with the oldest eve
   assert.deepEqual(scene.taken(1), range(71, 100));
   assert.deepEqual(scene.told, ['removed 1: 11-70']);
   assert.equal(
-    courier.shown(1).at(-1)?.reason,
+    (await courier.rows(1)).at(-1)?.reason,
     'Events 11 to 70 were removed from the history before they were sent.',
   );
 });
@@ -169,7 +169,7 @@ test('integrations that fail do not hold up the others, and use few connections'
   assert(scene.underWayMax <= 50 + 16, `${scene.underWayMax} attempts under way`);
 });
 
-test('a receiver that is dead for a week is parked after three days and goes on from its cursor, with 100 rows to show for it', async () => {
+test('a receiver that is dead for a week is parked after three days and goes on from its cursor', async () => {
   const scene = new Scene();
   scene.integrations = [integrationTo(1)];
   let status: number | null = null;
@@ -183,7 +183,6 @@ test('a receiver that is dead for a week is parked after three days and goes on 
   assert.equal(courier.parkedCount, 1);
   assert.equal(courier.status(1)?.state, 'parked');
   assert.deepEqual(scene.told, ['parked 1']);
-  assert.equal(courier.shown(1).length, SHOWN_MAX);
   assert.equal(cursors.cursors.get(1)?.eventId, 0);
   const attempts = scene.arrivals.length;
   assert(attempts < 200, `${attempts} attempts`);
@@ -192,7 +191,7 @@ test('a receiver that is dead for a week is parked after three days and goes on 
   await scene.time.run(60_000);
   assert.deepEqual(scene.taken(1), range(1, 168));
   assert.equal(courier.parkedCount, 0);
-  assert.equal(courier.shown(1)[0]?.event?.id, 168);
+  assert.equal((await courier.rows(1))[0]?.eventId, 168);
 });
 
 test('the three days of failures go on over a restart', async () => {
@@ -296,7 +295,7 @@ test('a test is sent at once, out of order, and shown', async () => {
   const sent = courier.sendTest(1, event);
   await scene.time.run(100);
   assert.equal((await sent)?.state, 'failed');
-  assert.equal(courier.shown(1)[0]?.event?.featureName, 'test');
+  assert.equal((await courier.rows(1))[0]?.eventId, 0);
   assert.equal(courier.status(1)?.state, 'sending');
 });
 

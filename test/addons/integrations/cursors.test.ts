@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CursorFile } from '../../../src/addons/integrations/cursors.ts';
+import { CursorFile, ROWS_MAX } from '../../../src/addons/integrations/cursors.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
+const SECTOR_BYTES = 512;
+const PLACE_BYTES = (1 + ROWS_MAX) * SECTOR_BYTES;
 const PATH = '/data/integrations.cursors';
 
 async function opened(disk: MemoryFileSystem) {
@@ -39,7 +41,7 @@ test('a forgotten cursor makes room for another', async () => {
   await file.save(3, { eventId: 3, failingSinceMs: null });
   await file.close();
   const read = await disk.open(PATH, 'read');
-  assert.equal(await read.size(), 3 * 32);
+  assert.equal(await read.size(), SECTOR_BYTES + PLACE_BYTES + SECTOR_BYTES);
   assert.deepEqual([...(await opened(disk)).cursors.keys()].toSorted(), [2, 3]);
 });
 
@@ -63,7 +65,7 @@ test('a damaged slot is told of, and the others are read', async () => {
   for (const id of [1, 2, 3]) await file.save(id, { eventId: id, failingSinceMs: null });
   await file.close();
   const raw = await disk.open(PATH, 'write');
-  await raw.write(Uint8Array.of(255), 0, 1, 2 * 32 + 8);
+  await raw.write(Uint8Array.of(255), 0, 1, SECTOR_BYTES + PLACE_BYTES + 8);
   const { cursors, isWhole } = await opened(disk);
   assert.deepEqual([[...cursors.keys()], isWhole], [[1, 3], false]);
 });
@@ -75,4 +77,47 @@ test('a file of something else is begun anew', async () => {
   await raw.write(Buffer.alloc(100, 'x'), 0, 100, 0);
   assert.deepEqual((await opened(disk)).cursors.size, 0);
   assert.equal((await opened(disk)).isWhole, true);
+});
+
+const row = (eventId: number, reason = '') =>
+  ({ atMs: 1_700_000_000_000, state: 'failed', reason, eventId }) as const;
+
+test('the last 100 deliveries of an integration are there again after the process died, newest first', async () => {
+  const disk = new MemoryFileSystem();
+  const { file } = await opened(disk);
+  for (const id of [1, 2]) await file.save(id, { eventId: 0, failingSinceMs: null });
+  for (let eventId = 1; eventId <= 60; eventId += 1) await file.addRow(1, row(eventId));
+  await file.addRow(2, row(7, 'The receiver answered with status 500.'));
+  const { file: second } = await opened(disk.crash());
+  assert.equal((await second.rows(1)).length, 60);
+  for (let eventId = 61; eventId <= 130; eventId += 1) await second.addRow(1, row(eventId));
+  const rows = await second.rows(1);
+  assert.deepEqual(
+    rows.map(({ eventId }) => eventId),
+    Array.from({ length: ROWS_MAX }, (_, at) => 130 - at),
+  );
+  assert.deepEqual(await second.rows(2), [
+    { ...row(7, 'The receiver answered with status 500.'), id: 1, integration: 2 },
+  ]);
+});
+
+test('an integration in the place of another has none of its deliveries, and one that is gone gets no more', async () => {
+  const disk = new MemoryFileSystem();
+  const { file } = await opened(disk);
+  await file.save(1, { eventId: 0, failingSinceMs: null });
+  await file.addRow(1, row(1));
+  await file.save(1, null);
+  await file.addRow(1, row(2));
+  await file.save(2, { eventId: 0, failingSinceMs: null });
+  assert.deepEqual([await file.rows(1), await file.rows(2)], [[], []]);
+});
+
+test('a reason that is too long for its place is cut, whatever is in it', async () => {
+  const { file } = await opened(new MemoryFileSystem());
+  await file.save(1, { eventId: 0, failingSinceMs: null });
+  for (const character of ['x', '"', 'ß', '\0']) {
+    await file.addRow(1, row(1, character.repeat(10_000)));
+    const reason = (await file.rows(1))[0]?.reason ?? '';
+    assert(reason.length > 30 && reason === character.repeat(reason.length));
+  }
 });

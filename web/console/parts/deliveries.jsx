@@ -32,7 +32,7 @@ const State = ({ of: { state } }) => (
   <span class={state === 'sending' ? 'badge' : 'badge badge-warn'}>{STATES[state]}</span>
 );
 
-/** Empty for an integration that was created a moment ago, until the server begins to send. @param {{ id: number }} props */
+/** Empty until the server has begun to send, as after a take-over. @param {{ id: number }} props */
 export function DeliveryState({ id }) {
   const session = useSession();
   const { client } = session;
@@ -91,17 +91,17 @@ function Deliveries({ id, session }) {
         <Listing
           label="Last deliveries"
           columns={['Event', 'Outcome', 'When', 'Reason']}
-          rows={integrationEvents.map(({ id: key, event, state, createdAt, stateDetails }) => ({
+          rows={integrationEvents.map(({ id: key, event, details, state, createdAt, stateDetails }) => ({
             key,
             cells: [
-              event === null ? 'none' : <Name text={eventText(event)} />,
+              <Name text={eventText(event, details)} />,
               <span class={state === 'success' ? 'badge' : 'badge badge-warn'}>{OUTCOMES[state]}</span>,
               <TimeAgo iso={createdAt} />,
               <Name text={stateDetails} max={300} />,
             ],
           }))}
-          none="Nothing was sent since the last start"
-          next="The list begins anew at each start of the server."
+          none="Nothing was sent yet"
+          next="The last 100 deliveries are listed here."
         />
       ))}
     </>
@@ -115,11 +115,13 @@ function positionText({ lastEventId, newestEventId, retryAt }) {
   return retryAt === null ? at : `${at}; next attempt at ${dateTime(retryAt)}`;
 }
 
-/** @param {NonNullable<Delivery['event']>} event */
-const eventText = (event) =>
-  event.id === 0
-    ? 'Test'
-    : `#${event.id} ${[event.featureName ?? event.project ?? '', deedOf(event)].join(' ').trim()}`;
+/** @param {Delivery['event']} event @param {Delivery['details']} details */
+function eventText(event, { eventId }) {
+  if (eventId === null) return 'none';
+  if (eventId === 0) return 'Test';
+  if (event === null) return `#${eventId}`;
+  return `#${eventId} ${[event.featureName ?? event.project ?? '', deedOf(event)].join(' ').trim()}`;
+}
 
 /** @param {Session} session @param {string} at @param {Status} now @param {() => void} after */
 const goOn = (session, at, { lastEventId, newestEventId }, after) =>
