@@ -18,7 +18,7 @@ import type { Role } from './role.ts';
 /** A node that lacks what the log is known to have for so long has fallen behind. */
 const BEHIND_MS_MAX = 2_000;
 
-/** Records that are read at once: a few MiB in most cases, 12 MiB at most. */
+/** Records that are read at once, or kept as they were sent: a few MiB in most cases, 12 MiB of each at most. */
 const READ_AHEAD = 16;
 
 /** Changes are applied for so long before other work has its turn. */

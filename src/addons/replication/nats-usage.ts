@@ -2,7 +2,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lazily } from './file-archive.ts';
-import { streamNameOf } from './nats-log.ts';
+import { bufferOf, streamNameOf } from './nats-log.ts';
 import { openSideStream, REQUEST_TIMEOUT_MS, type SideStream } from './nats-side-stream.ts';
 
 /** Bytes on the servers' disks: months of what a busy cluster reports. */
@@ -41,8 +41,7 @@ export class NatsUsage {
     const query = { seq: from, next_by_subj: this.#subject };
     const message = await streams.getMessage(this.#stream, query);
     if (message === null) return null;
-    const { buffer, byteOffset, byteLength } = message.data;
-    return { position: message.seq, bytes: Buffer.from(buffer, byteOffset, byteLength) };
+    return { position: message.seq, bytes: bufferOf(message.data) };
   }
 
   #open(): Promise<SideStream> {

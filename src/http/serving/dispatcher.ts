@@ -287,11 +287,11 @@ class Dispatcher {
   }
 }
 
-/** Whether the request may be a retry, whose response does not depend on what there is by now. */
 function isForLeader(route: Route): boolean {
   return route.kind === 'write' || (route.kind === 'read' && route.isForLeader === true);
 }
 
+/** Whether the request may be a retry, whose response does not depend on what there is by now. */
 function isKeyed(request: TransportRequest, route: Route): boolean {
   return route.kind === 'write' && request.header('idempotency-key') !== '';
 }

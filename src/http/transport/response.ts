@@ -28,7 +28,7 @@ export class ResponseHeaders {
   /** The lines as they stand in a response, with a line's end before each. */
   readonly lines: string;
   /** The last start that was asked for, and its status. */
-  #start: string | Uint8Array = '';
+  #start: string | Buffer = '';
   #status = 0;
   /** How often it was asked for. */
   #asked = 0;
@@ -83,7 +83,7 @@ export class ResponseHeaders {
    * A response is asked twice, when it is checked and when it is written. The start becomes bytes, which an engine takes in half the time
    * of a string, when it is asked for again; that would be in vain for headers of one response.
    */
-  startOf(status: number): string | Uint8Array {
+  startOf(status: number): string | Buffer {
     if (status !== this.#status) {
       assertFinalStatus(status);
       this.#start = statusLine(status) + this.lines;
@@ -91,7 +91,7 @@ export class ResponseHeaders {
       this.#asked = 0;
     }
     this.#asked += 1;
-    if (this.#asked === ASKED_FOR_ONE_RESPONSE + 1) this.#start = bytesOf(this.#start);
+    if (this.#asked === ASKED_FOR_ONE_RESPONSE + 1) this.#start = Buffer.from(this.#start);
     return this.#start;
   }
 }
