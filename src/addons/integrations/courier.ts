@@ -71,7 +71,7 @@ export interface CourierOptions {
 }
 
 export interface CourierLog {
-  /** Deliveries of the integration have failed for three days and stopped. */
+  /** Deliveries of the integration have failed for three days, or its receiver is gone, and they stopped. */
   parked(integration: number, reason: string): void;
   /** Events were removed before they were sent. */
   removed(integration: number, from: number, to: number): void;
@@ -415,7 +415,7 @@ export class Courier {
       if (this.#abort.signal.aborted) return;
       this.#options.log.fault(error);
       this.#track(this.#addRow(line, null, { state: 'failed', reason: FAULT }));
-      if (line.moves === moves) this.#fail(line, FAULT);
+      if (line.moves === moves) this.#fail(line, { reason: FAULT });
     } finally {
       line.isBusy = false;
       this.#running -= 1;
@@ -442,7 +442,7 @@ export class Courier {
     if (line.moves !== moves) return false;
     if (told?.isDone === false) {
       const wasFailing = line.isFailing;
-      this.#fail(line, told.reason);
+      this.#fail(line, told);
       if (!wasFailing) await this.#keep(line);
       return false;
     }
@@ -482,9 +482,9 @@ export class Courier {
     return tell({ provider, parameters, event, surroundings, attempt, handled }, send);
   }
 
-  #fail(line: Line, reason: string): void {
+  #fail(line: Line, { reason, pauseMs }: Pick<Told, 'reason' | 'pauseMs'>): void {
     const { now, random, log } = this.#options;
-    line.progress = afterFailure(line.progress, now(), random());
+    line.progress = afterFailure(line.progress, now(), random(), pauseMs);
     line.attempt += 1;
     line.source.drop();
     if (line.progress.dueMs === null) log.parked(line.integration.id, reason);

@@ -15,6 +15,7 @@ import { isIP } from 'node:net';
 import { type Destination, DestinationError, type Destinations, destinationOf } from './addresses.ts';
 import type { Attempt } from './providers/attempt.ts';
 import type { OutgoingRequest, ReceivedResponse } from './providers/provider.ts';
+import { retryAfterMs } from './schedule.ts';
 
 /** From the look-up of the host to the end of the response: a receiver that sends slowly holds a connection no longer. */
 export const ATTEMPT_MS_MAX = 10_000;
@@ -76,11 +77,17 @@ function send(
         : httpRequest({ ...options, agent: AGENTS.http });
     sent
       .on('response', (response) => {
-        bodyOf(response).then((text) => resolve({ status: response.statusCode ?? 0, body: text }), reject);
+        bodyOf(response).then((text) => resolve(receivedOf(response, text)), reject);
       })
       .on('error', reject)
       .end(body);
   });
+}
+
+function receivedOf({ statusCode: status = 0, headers }: IncomingMessage, body: string): ReceivedResponse {
+  const header = headers['retry-after'];
+  if (header === undefined) return { status, body };
+  return { status, body, retryAfterMs: retryAfterMs(header, Date.now()) };
 }
 
 /** The beginning of the body; the rest is not read. */

@@ -1,4 +1,4 @@
-/** The times of attempts: after failures the pauses grow from 1 s to 1 h, and after three days without success there are no more. */
+/** The times of attempts: after failures the pauses grow from 1 s to 1 h, and after three days without success, or once the receiver is gone, there are no more. */
 
 /** How the deliveries of an integration went since its last success. */
 export interface Progress {
@@ -24,10 +24,18 @@ export function pauseMs(failures: number, random: number): number {
   return longest / 2 + (random * longest) / 2;
 }
 
-export function afterFailure(before: Progress, nowMs: number, random: number): Progress {
+/** `askedMs` is the shortest pause that the receiver wants, which cannot exceed the longest one here; where it is infinite, there is no retry. */
+export function afterFailure(before: Progress, nowMs: number, random: number, askedMs = 0): Progress {
   // A clock that was set back must not make the three days longer.
   const failingSinceMs = Math.min(before.failingSinceMs ?? nowMs, nowMs);
   const failures = before.failures + 1;
-  const isParked = nowMs - failingSinceMs >= PARKED_AFTER_MS;
-  return { failures, failingSinceMs, dueMs: isParked ? null : nowMs + pauseMs(failures, random) };
+  const isParked = askedMs === Number.POSITIVE_INFINITY || nowMs - failingSinceMs >= PARKED_AFTER_MS;
+  const pause = Math.min(PAUSE_MS_MAX, Math.max(askedMs, pauseMs(failures, random)));
+  return { failures, failingSinceMs, dueMs: isParked ? null : nowMs + pause };
+}
+
+/** The pause that a header Retry-After asks for, in seconds or until a date; 0 where it cannot be read. */
+export function retryAfterMs(header: string, nowMs: number): number {
+  if (/^\d+$/.test(header)) return Number(header) * 1_000;
+  return Math.max(0, Date.parse(header) - nowMs) || 0;
 }

@@ -87,7 +87,7 @@ function logOf(log: Log): CourierLog {
       // Operators: see [Integrations](docs/integrations.md#when-a-receiver-is-away)
       log.warn(
         { integration, reason },
-        'an integration has not been able to deliver for three days, and is parked',
+        'an integration is parked: deliveries failed for three days, or the receiver is gone',
       ),
     removed: (integration, from, to) =>
       // Operators: keep events for longer (`EVENT_RETENTION_DAYS`), or mend the receiver sooner
@@ -122,7 +122,7 @@ export const metricsOf = (courier: Pick<Courier, 'failingCount' | 'parkedCount'>
     ],
     [
       'flagstaff_integrations_parked',
-      'Integrations that gave up after three days of failures, until somebody has them send again.',
+      'Integrations that gave up, after three days of failures or at a status of 410, until somebody has them send again.',
       () => courier.parkedCount,
     ],
   ],

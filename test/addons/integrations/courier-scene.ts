@@ -120,7 +120,11 @@ export const integrationTo = (id: number, more: Partial<Integration> = {}): Inte
 });
 
 /** A receiver: the status that it responds with, or null for no response, and how long it takes. */
-export type Receive = (eventId: number) => { readonly status: number | null; readonly tookMs: number };
+export type Receive = (eventId: number) => {
+  readonly status: number | null;
+  readonly tookMs: number;
+  readonly retryAfterMs?: number;
+};
 
 export interface Arrival {
   readonly integration: number;
@@ -192,7 +196,8 @@ export class Scene {
       if (!isAlive()) return new Promise(() => undefined);
       const integration = Number(/receiver-(\d+)/.exec(url)?.[1]);
       const eventId = Number(headers['webhook-id']);
-      const { status, tookMs } = this.receivers.get(integration)?.(eventId) ?? { status: 200, tookMs: 5 };
+      const receive = this.receivers.get(integration) ?? (() => ({ status: 200, tookMs: 5 }));
+      const { status, tookMs, ...asked } = receive(eventId);
       this.underWay += 1;
       this.underWayMax = Math.max(this.underWayMax, this.underWay);
       const isTaken = status !== null && status < 300;
@@ -205,7 +210,7 @@ export class Scene {
       if (!isAlive()) return new Promise(() => undefined);
       return status === null
         ? { kind: 'failure', failure: 'The connection failed.' }
-        : { kind: 'response', response: { status, body: '' } };
+        : { kind: 'response', response: { status, body: '', ...asked } };
     };
   }
 }

@@ -194,6 +194,25 @@ test('a receiver that is dead for a week is parked after three days and goes on 
   assert.equal((await courier.rows(1))[0]?.eventId, 168);
 });
 
+test('a receiver that asks for a pause gets it, and one that is gone is parked with the reason', async () => {
+  const scene = new Scene();
+  scene.integrations = [integrationTo(1), integrationTo(2)];
+  scene.receivers.set(1, () => ({ status: 503, tookMs: 10, retryAfterMs: 20 * 60_000 }));
+  scene.receivers.set(2, () => ({ status: 410, tookMs: 10 }));
+  const courier = scene.start(
+    new MemoryCursors([
+      [1, 0],
+      [2, 0],
+    ]),
+  );
+  scene.journal.record();
+  await scene.time.run(HOUR_MS - 60_000);
+  assert.equal(scene.arrivals.filter(({ integration }) => integration === 1).length, 3);
+  assert.equal(scene.arrivals.filter(({ integration }) => integration === 2).length, 1);
+  assert.equal(courier.status(2)?.state, 'parked');
+  assert.equal((await courier.rows(2))[0]?.reason, 'The receiver is gone (status 410).');
+});
+
 test('the three days of failures go on over a restart', async () => {
   const scene = new Scene();
   scene.integrations = [integrationTo(1)];

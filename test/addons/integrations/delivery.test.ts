@@ -15,10 +15,10 @@ test('a request arrives as it was made, and its response is given', async (t) =>
   const got: unknown[] = [];
   const receiver = await startReceiver(t, ({ method, url, headers }, response, body) => {
     got.push({ method, url, body, authorization: headers.authorization, host: headers.host });
-    response.writeHead(418).end('tea');
+    response.writeHead(418, { 'retry-after': '7' }).end('tea');
   });
   const made = await deliver(request(`${receiver.url}a%2Fb?c=d#e`), 0, LOOPBACK_ALLOWED);
-  assert.deepEqual(made, { kind: 'response', response: { status: 418, body: 'tea' } });
+  assert.deepEqual(made, { kind: 'response', response: { status: 418, body: 'tea', retryAfterMs: 7_000 } });
   assert.deepEqual(got, [
     {
       method: 'POST',

@@ -6,6 +6,7 @@ import {
   PARKED_AFTER_MS,
   type Progress,
   pauseMs,
+  retryAfterMs,
 } from '../../../src/addons/integrations/schedule.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
@@ -48,4 +49,22 @@ test('the three days go on over a restart, which forgets the count', () => {
 
 test('a clock that was set back begins the three days at the new time', () => {
   assert.equal(afterFailure({ ...DUE, failingSinceMs: 5_000 }, 1_000, 0).failingSinceMs, 1_000);
+});
+
+test('a pause that the receiver asks for makes the own one longer, up to an hour', () => {
+  const dueMs = (askedMs: number) => afterFailure(DUE, 1_000, 1, askedMs).dueMs;
+  assert.deepEqual([0, 500, 30_000, 9 * HOUR_MS].map(dueMs), [3_000, 3_000, 31_000, 1_000 + HOUR_MS]);
+});
+
+test('a receiver that is gone is parked at once', () => {
+  assert.equal(afterFailure(DUE, 1_000, 0, Number.POSITIVE_INFINITY).dueMs, null);
+});
+
+test('Retry-After is read in seconds and as a date, and is 0 where it is neither', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:00Z');
+  const read = (header: string) => retryAfterMs(header, nowMs);
+  assert.deepEqual(
+    ['120', 'Thu, 01 Jan 2026 00:00:30 GMT', 'Wed, 31 Dec 2025 00:00:00 GMT', 'soon', ''].map(read),
+    [...[120_000, 30_000, 0, 0, 0]],
+  );
 });

@@ -1,7 +1,13 @@
 /** One attempt to tell an integration of an event: its requests, one after the other, and what became of them. */
 import type { LoggedEvent } from '../../../persistence/event-log/logged-event.ts';
 import { failureOf, outgoingRequests } from './outgoing-requests.ts';
-import type { OutgoingRequest, Parameters, ReceivedResponse, Surroundings } from './provider.ts';
+import type {
+  DeliveryFailure,
+  OutgoingRequest,
+  Parameters,
+  ReceivedResponse,
+  Surroundings,
+} from './provider.ts';
 import { providerNamed } from './table.ts';
 
 /** The names that Unleash gives them. */
@@ -13,6 +19,8 @@ export interface Told {
   readonly reason: string;
   /** Whether nothing is left to be tried again. */
   readonly isDone: boolean;
+  /** The shortest pause before the next attempt; infinite where there is to be none. */
+  readonly pauseMs?: number;
 }
 
 /** Requests of the event that need not be sent again, by their places, and why those among them that failed did. */
@@ -46,22 +54,23 @@ export async function tell(telling: Telling, send: Send): Promise<Told | null> {
   const requests = outgoingRequests(provider, event, parameters, surroundings);
   if ('reason' in requests) return { state: 'failed', reason: requests.reason, isDone: requests.isFinal };
   if (requests.length === 0) return null;
-  const toRetry: string[] = [];
+  const toRetry: DeliveryFailure[] = [];
   for (const [place, request] of requests.entries()) {
     if (handled.has(place)) continue;
     const made = await send(request, attempt);
     const failure =
       made.kind === 'failure' ? { reason: made.failure, isFinal: false } : failureOf(provider, made.response);
     if (failure === null || failure.isFinal) handled.set(place, failure?.reason ?? null);
-    else toRetry.push(failure.reason);
+    else toRetry.push(failure);
   }
   return outcomeOf(handled, toRetry);
 }
 
-function outcomeOf(handled: Handled, toRetry: readonly string[]): Told {
+function outcomeOf(handled: Handled, toRetry: readonly DeliveryFailure[]): Told {
   const failed = [...handled.values()].filter((reason) => reason !== null);
-  const reason = [...new Set([...failed, ...toRetry])].join(' ');
+  const reason = [...new Set([...failed, ...toRetry.map((one) => one.reason)])].join(' ');
   const isDone = toRetry.length === 0;
   if (reason === '') return { state: 'success', reason, isDone };
-  return { state: isDone && failed.length < handled.size ? 'successWithErrors' : 'failed', reason, isDone };
+  const state = isDone && failed.length < handled.size ? 'successWithErrors' : 'failed';
+  return { state, reason, isDone, pauseMs: Math.max(0, ...toRetry.map(({ pauseMs = 0 }) => pauseMs)) };
 }

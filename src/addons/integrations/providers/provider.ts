@@ -41,12 +41,16 @@ export interface DeliveryFailure {
   readonly reason: string;
   /** Whether no retry can succeed, so that the next event need not wait. */
   readonly isFinal: boolean;
+  /** The shortest pause before a retry that the receiver asks for; infinite where it is gone for good. */
+  readonly pauseMs?: number;
 }
 
 export interface ReceivedResponse {
   readonly status: number;
   /** The part of it that was read. */
   readonly body: string;
+  /** The pause that its header Retry-After asks for. */
+  readonly retryAfterMs?: number;
 }
 
 export interface Provider {
@@ -77,7 +81,14 @@ export interface TagTypeOfProvider {
   readonly icon: string;
 }
 
-export function statusFailure({ status }: ReceivedResponse): DeliveryFailure | null {
+export function statusFailure({ status, retryAfterMs = 0 }: ReceivedResponse): DeliveryFailure | null {
   if (status >= 200 && status <= 299) return null;
-  return { reason: `The receiver answered with status ${status}.`, isFinal: false };
+  // Standard Webhooks: a receiver that is gone wants nothing more.
+  if (status === 410)
+    return {
+      reason: 'The receiver is gone (status 410).',
+      isFinal: false,
+      pauseMs: Number.POSITIVE_INFINITY,
+    };
+  return { reason: `The receiver answered with status ${status}.`, isFinal: false, pauseMs: retryAfterMs };
 }

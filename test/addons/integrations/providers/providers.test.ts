@@ -112,6 +112,7 @@ test('an error of Slack in a response of status 200 is a failure, final where it
   assert.deepEqual(failure('{"ok":true}', 429), {
     reason: 'The receiver answered with status 429.',
     isFinal: false,
+    pauseMs: 0,
   });
 });
 
@@ -140,6 +141,7 @@ test('slack posts to the channels of the flag’s tags, or else to the default c
   assert.deepEqual(failure(404, 'no_service'), {
     reason: 'The receiver answered with status 404.',
     isFinal: false,
+    pauseMs: 0,
   });
 });
 
