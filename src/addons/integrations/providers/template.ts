@@ -103,9 +103,13 @@ class BoundedWriter extends Mustache.Writer {
       return MARKDOWN;
     }
     if (value === undefined || value === null) return this.#budget.write('');
-    return this.#budget.write(shown(typeof value === 'object' ? JSON.stringify(value) : String(value)));
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    // A piece at a time: escaping can make a text six times as long, and is slow.
+    return (text.match(PIECES) ?? ['']).map((piece) => this.#budget.write(shown(piece))).join('');
   }
 }
+
+const PIECES = /.{1,4096}/gsu;
 
 /** Its cache would keep every template for ever. */
 const withoutCache = (writer: Mustache.Writer): Mustache.Writer =>
@@ -130,10 +134,12 @@ export function rendered(template: string, view: TemplateView, isJson: boolean):
   const budget = new Budget();
   const escaped = (text: string) => (isJson ? inJson(Mustache.escape(text)) : Mustache.escape(text));
   const writer = new BoundedWriter(budget, escaped, inJson(eventMarkdown));
+  let eventJson: string | null = null;
   const names = {
     event,
     get eventJson() {
-      return JSON.stringify(JSON.stringify(event));
+      eventJson ??= JSON.stringify(JSON.stringify(event));
+      return eventJson;
     },
     eventMarkdown: MARKDOWN,
   };

@@ -91,6 +91,24 @@ test('a template that multiplies lists, climbs out of many sections or writes to
   assert.deepEqual(marked, { reason: output, isFinal: true });
 });
 
+test('the event becomes JSON once, however often a template names it', () => {
+  let count = 0;
+  const event = {
+    toJSON: () => {
+      count += 1;
+      return {};
+    },
+  };
+  assert.equal(body('{{#eventJson}}{{/eventJson}}{{^eventJson}}{{/eventJson}}'.repeat(200), event), '');
+  assert.equal(count, 1);
+});
+
+test('a long text is escaped as it would be in one piece', () => {
+  const text = '😀<"\\'.repeat(5_000);
+  const escaped = '😀&lt;&quot;\\\\'.repeat(5_000);
+  assert.equal(body('{{event.text}}', { text }), escaped);
+});
+
 test('a template is checked when it is given', () => {
   assert.equal(templateIssue('{"a": "{{event.type}}", {{#event.tags}}{{{value}}}{{/event.tags}}}'), null);
   assert.equal(templateIssue('{{#a}}'), 'The body template cannot be parsed: Unclosed section "a" at 6.');
