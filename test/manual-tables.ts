@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { Registry } from 'prom-client';
 import { headMetrics } from '../src/addons/audit/configure.ts';
 import type { HeadStatus } from '../src/addons/audit/head-keeper.ts';
+import { metricsOf as skipMetrics } from '../src/addons/change-requests/configure.ts';
 import { type EdgeMetricsSources, edgeMetrics } from '../src/addons/edge/metrics.ts';
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../src/addons/edge/options.ts';
 import type { Courier } from '../src/addons/integrations/courier.ts';
@@ -16,6 +17,7 @@ import { clusterMetrics } from '../src/addons/replication/node-parts.ts';
 import type { ReplicaView } from '../src/addons/replication/node-view.ts';
 import { metricsOf } from '../src/addons/usage/configure.ts';
 import type { Usage } from '../src/addons/usage/usage.ts';
+import type { WorldOwner } from '../src/domain/state/world.ts';
 import { createMetrics, type MetricsSources } from '../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../src/process/exit-codes.ts';
 import type { SettingRow } from '../src/process/setting-row.ts';
@@ -80,6 +82,7 @@ function metrics(): string {
       clusterMetrics(unread<() => ReplicaView>()),
       headMetrics(unread<() => HeadStatus>()),
       metricsOf(unread<Usage>()),
+      skipMetrics(unread<WorldOwner>()),
       sendingMetrics(unread<Courier>()),
     ]),
   );

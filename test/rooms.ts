@@ -159,7 +159,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
-      ...below('domain', 'access', 'kinds'),
+      ...below('domain', 'access', 'decide', 'kinds'),
       ...below('http', 'serving', 'transport'),
       'operations',
       ...below('persistence', 'disk', 'journal'),
@@ -215,6 +215,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'host',
       ...below('http', 'admin', 'serving', 'transport'),
       'process',
+    ],
+  },
+  'addons/change-requests': {
+    purpose:
+      'changes that others approve before they are applied, and the guard of environments that take them',
+    imports: [
+      ...below('domain', 'access', 'decide', 'flags', 'growth', 'json', 'kinds', 'state'),
+      'host',
+      ...below('http', 'admin', 'serving'),
     ],
   },
   'addons/integrations/providers': {
@@ -324,6 +333,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the list of add-ons, and the only file of the core that imports one',
     imports: [
       'addons/audit',
+      'addons/change-requests',
       'addons/edge',
       'addons/integrations',
       'addons/migration',
@@ -338,7 +348,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/tracing',
       'addons/transfer',
       'addons/usage',
-      'domain/kinds',
+      ...below('domain', 'decide', 'kinds'),
       'host',
       'process',
       'start',

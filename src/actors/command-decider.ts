@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { decide, decideWithinLimits } from '../domain/decide/decide.ts';
+import { guardedEvents } from '../domain/decide/event-guard.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
 import type { DecideContext, Kept } from '../domain/state/decision.ts';
 import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
@@ -109,7 +110,8 @@ export class CommandDecider {
     const { memoryBudgetBytes } = this;
     const nextId = this.#recorder.lastId + 1;
     const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, nextId, newId };
-    const part = submission.seenBy?.(world) ?? null;
+    const isOnWhole = !isRefusal(command) && command.type === 'own' && command.onWholeState === true;
+    const part = isOnWhole ? null : (submission.seenBy?.(world) ?? null);
     const seen = part === null ? null : decide(part, command, context);
     if (seen !== null && isRefusal(seen)) return { kind: 'refusal', refusal: seen };
     if (seen?.length === 0) return UNCHANGED;
@@ -119,7 +121,10 @@ export class CommandDecider {
     if (decision.events.length === 0) return UNCHANGED;
     const forbidden = submission.guard?.(world, decision.events) ?? null;
     if (forbidden !== null) return { kind: 'refusal', refusal: forbidden };
-    return this.#encode(decision, this.#recorder.change(actor, tagged(world, decision.events), turnTime.at));
+    const events = guardedEvents(world, decision.events, actor);
+    if (isRefusal(events)) return { kind: 'refusal', refusal: events };
+    const kept = events === decision.events ? decision : { events, after: null };
+    return this.#encode(kept, this.#recorder.change(actor, tagged(world, events), turnTime.at));
   }
 
   /** Encodes the frame before anything of it is applied, so that a change which cannot be recorded never happens. */

@@ -9,6 +9,7 @@ import type { Store, StoreHooks } from '../actors/store.ts';
 import type { UsageView } from '../actors/usage-view.ts';
 import type { ControlledAddon } from '../control/control-protocol.ts';
 import type { ScryptCost } from '../domain/access/password-hash.ts';
+import type { EventGuard } from '../domain/decide/event-guard.ts';
 import type { AddonKind } from '../domain/kinds/addon-kind.ts';
 import type { Tracer } from '../http/serving/call.ts';
 import type { ClusterAccess } from '../http/serving/cluster.ts';
@@ -72,6 +73,8 @@ export interface SessionSettings {
 export interface ConfiguredAddon {
   /** Kinds of records that it brings. */
   readonly kinds?: readonly AddonKind[];
+  /** Refuses events that were decided. */
+  readonly guard?: EventGuard;
   /** Paths of its own. */
   readonly surfaces?: readonly Surface[];
   /** Pages of its own, which the description of the interface leaves out. `describe` makes that description, an OpenAPI document. */

@@ -1,5 +1,6 @@
 /** The list of add-ons, which is all that this program knows of them. */
 import { audit } from '../addons/audit/addon.ts';
+import { changeRequests } from '../addons/change-requests/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
 import { integrations } from '../addons/integrations/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
@@ -14,6 +15,7 @@ import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
 import { transfer } from '../addons/transfer/addon.ts';
 import { usage } from '../addons/usage/addon.ts';
+import { registerGuards } from '../domain/decide/event-guard.ts';
 import { registerKinds } from '../domain/kinds/addon-kind.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
 import type { Log } from '../process/log.ts';
@@ -27,6 +29,7 @@ export const ADDONS: readonly Addon[] = [
   pages,
   playground,
   reports,
+  changeRequests,
   integrations,
   tracing,
   nodeHttp,
@@ -50,5 +53,6 @@ export async function configureAddons(
   const configured = await Promise.all(ADDONS.map(({ configure }) => configure?.(setup) ?? null));
   const addons = configured.filter((one) => one !== null);
   registerKinds(addons.flatMap(({ kinds = [] }) => kinds));
+  registerGuards(addons.flatMap(({ guard }) => guard ?? []));
   return addons;
 }

@@ -10,6 +10,7 @@
  * authenticated caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and
  * neither is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope
  * decides what the response shows. `access:give`: `project:write`, or the permission to change members, in any project.
+ * `guard:skip`: no predefined role has it.
  */
 export type Right =
   | 'read'
@@ -21,7 +22,8 @@ export type Right =
   | 'self'
   | 'personal'
   | 'scope'
-  | 'access:give';
+  | 'access:give'
+  | 'guard:skip';
 
 /** The scope of a permission: the service, a project, or an environment of a project. */
 export type PermissionKind = 'root' | 'project' | 'environment';
@@ -39,9 +41,9 @@ const project = (within: Right, displayName: string): PermissionRow => ({
   within,
   displayName,
 });
-const environment = (displayName: string): PermissionRow => ({
+const environment = (displayName: string, within: Right = 'flag:write'): PermissionRow => ({
   kind: 'environment',
-  within: 'flag:write',
+  within,
   displayName,
 });
 
@@ -97,6 +99,14 @@ const ROWS = {
   CREATE_ADDON: root('admin', 'Create integrations'),
   UPDATE_ADDON: root('admin', 'Update integrations'),
   DELETE_ADDON: root('admin', 'Delete integrations'),
+  APPROVE_CHANGE_REQUEST: environment('Approve and reject change requests'),
+  APPLY_CHANGE_REQUEST: environment('Apply change requests'),
+  SKIP_CHANGE_REQUEST: environment(
+    'Change an environment that takes change requests without one',
+    'guard:skip',
+  ),
+  PROJECT_CHANGE_REQUEST_READ: project('read', 'Read which environments take change requests'),
+  PROJECT_CHANGE_REQUEST_WRITE: project('project:write', 'Set which environments take change requests'),
 } as const satisfies Readonly<Record<string, PermissionRow>>;
 
 export type PermissionName = keyof typeof ROWS;

@@ -86,6 +86,8 @@ export interface OwnCommand<Sent extends object = object> {
   readonly faultPath?: string;
   /** Whether it is carried out during maintenance too. */
   readonly duringMaintenance?: true;
+  /** Whether it is decided on all of the state alone: it was decided by others too, on what they see. */
+  readonly onWholeState?: true;
   /** Whether a user may give it who has had too much written. */
   readonly isFree?: true;
 }

@@ -76,6 +76,13 @@ export class References {
     return this.#counts.get(keyOf(kind, name)) ?? NONE;
   }
 
+  /** Environments of the project in which flags refer to it, some of them more than once. */
+  environmentsOf(kind: ReferenceKind, name: string | number, project: string): readonly string[] {
+    const key = keyOf(kind, name);
+    const uses = [...(this.#uses.get(project)?.values() ?? [])];
+    return uses.flatMap((use) => (use.key === key ? use.environments.split(' ') : []));
+  }
+
   /** Kind and name, as in `segment:3` → project → number of its flags that refer to it. */
   get counts(): ReadonlyMap<string, ReadonlyMap<string, number>> {
     return this.#counts;

@@ -14,7 +14,7 @@ const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
 /** Variants in one dependency; more than any flag has. */
 const VARIANTS_MAX = 100;
 
-const DependencyBody = v.pipe(
+export const DependencyBody = v.pipe(
   v.object({
     feature: described(v.string(), 'Name of the parent, a flag of the same project.'),
     enabled: described(

@@ -6,7 +6,7 @@ import { andThen, type Requester } from '../../actors/turn.ts';
 import { endOfLife } from '../../domain/flags/lifetime.ts';
 import type { FlagType, Lifetimes } from '../../domain/flags/metadata.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
-import { lifetimesIn } from '../../domain/state/settings.ts';
+import { lifetimesOf } from '../../domain/state/settings.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { Projection } from '../../domain/value/projection.ts';
 import { type ChunkWork, ofEachChunk } from './chunk-walk.ts';
@@ -34,16 +34,15 @@ export interface ProjectFigures extends Validity {
   readonly creators: ReadonlySet<number>;
 }
 
-interface Moment {
-  readonly world: World;
-  /** Milliseconds since 1970. */
+/** The lifetimes of flags, and the time in milliseconds since 1970. */
+export interface Moment {
+  readonly lifetimes: Lifetimes;
   readonly now: number;
 }
 
 /** Also not valid before they were computed, because clocks are sometimes set back. */
-function isValid(figures: Validity, project: string, { world, now }: Moment): boolean {
-  const isRightAge = figures.validFrom <= now && now < figures.validUntil;
-  return isRightAge && figures.lifetimes === lifetimesIn(world, project);
+function isValid(figures: Validity, { lifetimes, now }: Moment): boolean {
+  return figures.lifetimes === lifetimes && figures.validFrom <= now && now < figures.validUntil;
 }
 
 /** Percent of the flags that are healthy; 100 with none. */
@@ -71,8 +70,7 @@ function figuresWork(moment: Moment): ChunkWork<ProjectFigures> {
   return {
     known: (chunk) => {
       const cached = chunkCache.get(chunk);
-      const isKnown = cached?.of === chunk && isValid(cached.figures, projectOf(chunk), moment);
-      return isKnown ? cached.figures : undefined;
+      return cached?.of === chunk && isValid(cached.figures, moment) ? cached.figures : undefined;
     },
     // biome-ignore lint/correctness/useYield: a chunk takes no time.
     *make(chunk) {
@@ -85,6 +83,12 @@ function figuresWork(moment: Moment): ChunkWork<ProjectFigures> {
 
 const projectCache = new WeakMap<ProjectState, ProjectFigures>();
 
+/** The moment at which a request is served. */
+export const momentOf = ({ directory }: World, now: number): Moment => ({
+  lifetimes: lifetimesOf(directory.settings),
+  now,
+});
+
 /** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
   projects: readonly ProjectState[],
@@ -93,7 +97,7 @@ export function projectFigures(
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
     const known = projectCache.get(project);
-    const figures = known !== undefined && isValid(known, project.settings.id, moment) ? known : null;
+    const figures = known !== undefined && isValid(known, moment) ? known : null;
     return { project, figures, chunks: figures === null ? project.flags.chunks : [] };
   });
   const chunks = asked.flatMap((one) => one.chunks);
@@ -101,7 +105,7 @@ export function projectFigures(
     let at = 0;
     return asked.map(({ project, chunks: own, figures: known }) => {
       if (known !== null) return known;
-      const figures = sumOf(project.settings.id, parts.slice(at, at + own.length), moment);
+      const figures = sumOf(parts.slice(at, at + own.length), moment);
       at += own.length;
       projectCache.set(project, figures);
       return figures;
@@ -110,12 +114,10 @@ export function projectFigures(
   return andThen(ofEachChunk(chunks, figuresWork(moment), requester), answer);
 }
 
-const projectOf = ({ values }: FlagChunk): string => values[0]!.flag.project;
-
-function figuresOfChunk(chunk: FlagChunk, moment: Moment): ProjectFigures {
-  const { now } = moment;
-  const figures = new Figures(projectOf(chunk), moment);
-  for (const { flag, createdBy } of chunk.values) {
+function figuresOfChunk({ values }: FlagChunk, moment: Moment): ProjectFigures {
+  const { lifetimes, now } = moment;
+  const figures = new Figures(moment);
+  for (const { flag, createdBy } of values) {
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
@@ -125,7 +127,7 @@ function figuresOfChunk(chunk: FlagChunk, moment: Moment): ProjectFigures {
       figures.staleCount += 1;
       continue;
     }
-    const end = endOfLife(flag, figures.lifetimes);
+    const end = endOfLife(flag, lifetimes);
     if (end <= now) continue;
     figures.healthyCount += 1;
     figures.validUntil = Math.min(figures.validUntil, end);
@@ -133,8 +135,8 @@ function figuresOfChunk(chunk: FlagChunk, moment: Moment): ProjectFigures {
   return figures;
 }
 
-function sumOf(project: string, parts: readonly ProjectFigures[], moment: Moment): ProjectFigures {
-  const sum = new Figures(project, moment);
+function sumOf(parts: readonly ProjectFigures[], moment: Moment): ProjectFigures {
+  const sum = new Figures(moment);
   for (const part of parts) {
     sum.firstFlag ??= part.firstFlag;
     sum.flagCount += part.flagCount;
@@ -158,8 +160,8 @@ class Figures implements ProjectFigures {
   readonly typeCounts = new Map<FlagType, number>();
   readonly creators = new Set<number>();
 
-  constructor(project: string, { world, now }: Moment) {
-    this.lifetimes = lifetimesIn(world, project);
+  constructor({ lifetimes, now }: Moment) {
+    this.lifetimes = lifetimes;
     this.validFrom = now;
   }
 }

@@ -130,7 +130,7 @@ export const strategyRoutes = underTag('Strategies', [
 /** Strategies that one request orders; more than any environment has. */
 const ORDERED_MAX = 1000;
 
-const SortOrderBody = v.pipe(
+export const SortOrderBody = v.pipe(
   list(
     v.object({ id: v.string('the id of a strategy'), sortOrder: SortOrderSchema }),
     'a list of strategy ids with their sortOrder',

@@ -96,6 +96,7 @@ const WHO_MAY: Readonly<Record<Right, string>> = {
   personal: 'Every user; API tokens are not users.',
   scope: 'Everybody who may call.',
   'access:give': 'Whoever may change the members of any project.',
+  'guard:skip': 'Whoever has the permission by a custom role.',
 };
 
 export const ADMIN_ACCESS: SurfaceAccess = {

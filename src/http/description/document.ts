@@ -155,6 +155,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Addons', 'Integrations, which tell others of events.'],
   ['API tokens', 'Tokens of applications and scripts.'],
   ['Archive', 'Flags that are out of use, and changes of many flags at once.'],
+  ['Change Requests', 'Changes of an environment that others approve before they are applied.'],
   ['Client', 'Flags for server-side SDKs, and what these report.'],
   ['Dependencies', 'Flags that count only while another flag is on.'],
   ['Edge', 'For Unleash Edge.'],

@@ -224,6 +224,17 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['Delivery.id', '7'],
   ['Delivery.stateDetails TestOutcome.details', 'The receiver answered with status 500.'],
   ['howTo AddonProvider.deprecated AddonProvider.tagTypes', LEFT_OUT],
+  // Change requests.
+  ['ChangeRequestFeature.name ChangeRequestChangeInput.feature FoundChangeRequest.features', FLAG],
+  ['ChangeRequestSegment.name FoundChangeRequest.segments', 'Nordic customers'],
+  ['conflict defaultChange', LEFT_OUT],
+  ['comment text', 'Looks right to me.'],
+  [
+    'ChangeRequestChange.payload ChangeRequestSegment.payload',
+    { enabled: true, snapshot: { enabled: false } },
+  ],
+  ['ChangeRequestChangeInput.payload', { enabled: true }],
+  ['ChangeRequestConfig.type', 'production'],
 ];
 
 interface Row {

@@ -242,7 +242,8 @@ function resolveSession(world: World, digest: string): CachedCaller | null {
   return user === undefined ? null : { ...rest, caller: callerOfUser(world, user, ends) };
 }
 
-function callerOfUser(world: World, user: User, expiresAt: number): Caller {
+/** A user as a caller. `expiresAt`: of the token or session. */
+export function callerOfUser(world: World, user: User, expiresAt: number): Caller {
   const groups = groupsOf(world.directory, user.id);
   return {
     kind: 'user',

@@ -20,7 +20,8 @@ export type ParamName =
   | 'strategyName'
   | 'appName'
   | 'ticket'
-  | 'linkId';
+  | 'linkId'
+  | 'changeId';
 
 /** Parameters of one request, by name, decoded. A route's handler reads only those in its path; there are no others. */
 export type Params = { readonly [Name in ParamName]: string };

@@ -24,6 +24,7 @@ const FORBIDDEN = 403;
 const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   /** For surfaces whose responses show what a token covers. */
   scope: [],
+  'guard:skip': [],
   read: [
     'getProjectOverview',
     'listFeatures',
@@ -38,7 +39,6 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getProjects',
     'getProjectAccess',
     'getProjectEnvironments',
-    'getProjectFeatureTypes',
     'getAllEnvironments',
     'getEnvironment',
     'getArchivedFeatures',

@@ -22,7 +22,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getGroup',
     'getApiTokensByName',
     'getAllFeatureTypes',
-    'getProjectFeatureTypes',
     'getArchivedFeatures',
     'listFeatures',
   ]),

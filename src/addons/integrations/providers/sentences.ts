@@ -99,6 +99,9 @@ export const SENTENCES: Readonly<Record<EventType, string>> = {
   'change-request-scheduled-application-success': 'A scheduled change request in {environment} was applied',
   'change-request-scheduled-application-failure':
     'A scheduled change request in {environment} could not be applied',
+  'change-request-requested-approvers-updated': 'asked for reviews of a change request in {environment}',
+  'change-request-updated': 'updated a change request in {environment}',
+  'change-request-skipped': 'changed {environment} without a change request',
   'change-request-configuration-updated': 'changed which changes in {environment} need a request',
   ...record('api-token', 'the API token'),
   'feature-favorited': 'marked {flag} as a favorite',

@@ -1,0 +1,89 @@
+/** The decision that applies a request: all its commands, one after the other, as one frame behind one event. */
+import { decide } from '../../domain/decide/decide.ts';
+import { applyChange } from '../../domain/state/apply.ts';
+import type { DecideContext, Decision } from '../../domain/state/decision.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
+import type { World } from '../../domain/state/world.ts';
+import { commandsOf } from './actions.ts';
+import { countingApprovals } from './approvals.ts';
+import { conflictOf } from './conflicts.ts';
+import { changed, locateOpen, moved, type NamesRequest } from './decisions.ts';
+import { APPLIED, type StoredChange, type StoredRequest } from './kind.ts';
+import { requiredApprovals } from './protection.ts';
+import { userMay } from './rights.ts';
+
+export function applyRequest(world: World, named: NamesRequest, context: DecideContext): Decision {
+  const request = locateOpen(world, named);
+  if (isRefusal(request)) return request;
+  const refusal = refuseToApply(world, request, context);
+  if (refusal !== null) return refusal;
+  const events = eventsOf(world, request, { ...context, nextId: context.nextId + 1 });
+  if (isRefusal(events)) return events;
+  const first = context.nextId + 1;
+  const appliedEvents = events.length === 0 ? null : { first, last: context.nextId + events.length };
+  const after = { ...moved(request, 'Applied', context), appliedEvents };
+  const applied = changed(APPLIED, request, after);
+  return isRefusal(applied) ? applied : [...applied, ...events];
+}
+
+function refuseToApply(world: World, request: StoredRequest, { actor }: DecideContext): Refusal | null {
+  const { id, environment, state } = request;
+  if (!userMay(world, actor.userId, 'APPLY_CHANGE_REQUEST', request))
+    return refuse(
+      'NoAccessError',
+      `To apply a change request, a user needs the permission APPLY_CHANGE_REQUEST in the environment "${environment}".`,
+    );
+  if (state !== 'In review' && state !== 'Scheduled')
+    return invalidOperation(`The change request ${id} cannot be applied: it is ${state}.`);
+  const needed = requiredApprovals(world, request);
+  const counting = countingApprovals(world, request).length;
+  if (counting < needed)
+    return invalidOperation(
+      `The change request ${id} needs ${needed} approvals of its present version by people who may approve it now and wrote none of it; it has ${counting}.`,
+    );
+  return refuseConflicts(world, request);
+}
+
+function refuseConflicts(world: World, request: StoredRequest): Refusal | null {
+  for (const change of request.changes) {
+    const conflict = conflictOf(world, request, change);
+    if (conflict === null) continue;
+    const event = conflict.eventId === null ? '' : ` The newest event about it is ${conflict.eventId}.`;
+    return invalidOperation(
+      `${nameOf(change)} is in conflict: ${conflict.message}${event} Send the change again to confirm it.`,
+    );
+  }
+  return null;
+}
+
+const nameOf = ({ id, action, feature }: StoredChange): string =>
+  `The change ${id} (${action}${feature === null ? '' : ` of the flag "${feature}"`})`;
+
+/** Flags are switched once they have all else that the request gives them. */
+const inOrder = (changes: readonly StoredChange[]): readonly StoredChange[] => [
+  ...changes.filter(({ action }) => action !== 'updateEnabled'),
+  ...changes.filter(({ action }) => action === 'updateEnabled'),
+];
+
+function eventsOf(
+  world: World,
+  request: StoredRequest,
+  context: DecideContext,
+): readonly DomainEvent[] | Refusal {
+  const events: DomainEvent[] = [];
+  let current = world;
+  for (const change of inOrder(request.changes)) {
+    for (const command of commandsOf(current, request, change)) {
+      const nextId = context.nextId + events.length;
+      const decision = decide(current, command, { ...context, nextId });
+      if (isRefusal(decision))
+        return refuse(decision.name, `${nameOf(change)} cannot be applied: ${decision.message}`);
+      if (decision.length === 0) continue;
+      current = applyChange(current, decision, { id: nextId, createdAt: context.now, rules: RULES_VERSION });
+      events.push(...decision);
+    }
+  }
+  return events;
+}

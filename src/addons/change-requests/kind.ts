@@ -1,0 +1,145 @@
+/** The kind `change-request`: commands that are not carried out yet, with who made, reviewed and approved them. */
+import * as v from 'valibot';
+import { Count, Integer, Timestamp } from '../../domain/json/schema.ts';
+import type { AddonKind, AddonRecords } from '../../domain/kinds/addon-kind.ts';
+import { addonRecordsOf, findAddonRecord, type ReadRecord } from '../../domain/state/addon-records.ts';
+import { type DomainEvent, inProjectEnvironment, recordEvent } from '../../domain/state/events.ts';
+import { notFound, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { ACTION_NAMES } from './action-names.ts';
+import { schemaIssues } from './protection.ts';
+
+export const CHANGES_MAX = 500;
+export const REQUEST_BYTES_MAX = 1024 * 1024;
+export const COMMENTS_MAX = 200;
+export const REVIEWERS_MAX = 100;
+export const COMMENT_LENGTH_MAX = 1_000;
+export const TITLE_LENGTH_MAX = 255;
+
+export const APPLIED = 'change-request-applied';
+
+/** `Approved` is not kept: it is what a request in review is while enough of its approvals count. */
+export const KEPT_STATES = ['Draft', 'In review', 'Scheduled', 'Applied', 'Rejected', 'Cancelled'] as const;
+export const STATES = [...KEPT_STATES, 'Approved'] as const;
+export type State = (typeof STATES)[number];
+/** Nothing of a request in such a state changes any more. */
+export const CLOSED: readonly State[] = ['Applied', 'Rejected', 'Cancelled'];
+
+const ChangeSchema = v.object({
+  id: Integer,
+  /** Null for a change of a segment. */
+  feature: v.nullable(v.string()),
+  action: v.picklist(ACTION_NAMES),
+  payload: v.unknown(),
+  /** The part of the state that the change is about, as its author saw it. */
+  snapshot: v.unknown(),
+  /** Id of the newest event about the target when the author saw it. */
+  eventId: Count,
+  /** The strategy that a flag without one gets when it is switched on. */
+  defaultStrategy: v.exactOptional(v.unknown()),
+  createdBy: Integer,
+  createdAt: Timestamp,
+});
+
+const RequestSchema = v.object({
+  id: Integer,
+  project: v.string(),
+  environment: v.string(),
+  title: v.string(),
+  state: v.picklist(KEPT_STATES),
+  stateTimestamps: v.record(v.picklist(KEPT_STATES), Timestamp),
+  /** The number of edits. */
+  version: Integer,
+  createdBy: Integer,
+  createdAt: Timestamp,
+  /** Everybody who has created it, or added, edited or discarded a change: none of them may approve it. */
+  authors: v.array(Integer),
+  changes: v.array(ChangeSchema),
+  /** The newest approval of each user. It counts for its version alone. */
+  approvals: v.array(v.object({ userId: Integer, version: Integer, createdAt: Timestamp })),
+  rejections: v.array(v.object({ userId: Integer, createdAt: Timestamp })),
+  comments: v.array(v.object({ id: Integer, userId: Integer, text: v.string(), createdAt: Timestamp })),
+  /** People who were asked for a review. */
+  reviewers: v.array(Integer),
+  /** The newest id of a change or a comment. */
+  lastPartId: Count,
+  /** Events that applying it has recorded; null before. */
+  appliedEvents: v.nullable(v.object({ first: Integer, last: Integer })),
+});
+
+type Read<T> = T extends readonly (infer Item)[]
+  ? readonly Read<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Read<T[Key]> }
+    : T;
+export type StoredChange = Read<v.InferOutput<typeof ChangeSchema>>;
+export type StoredRequest = Read<v.InferOutput<typeof RequestSchema>>;
+
+export const REQUEST: AddonKind<StoredRequest> = {
+  name: 'change-request',
+  noun: 'change request',
+  events: {
+    created: 'change-request-created',
+    updated: 'change-request-updated',
+    deleted: 'change-request-discarded',
+  },
+  upgrades: [],
+  countMax: 100_000,
+  bytesMax: REQUEST_BYTES_MAX,
+  issuesOf: ({ data }) => schemaIssues(RequestSchema, data, 'The change request'),
+};
+
+export type RequestRecord = ReadRecord<StoredRequest>;
+
+/**
+ * The event that leaves the request as `after`; null: without it. It names the project, so that nobody sees it to whom the project is
+ * hidden, and not the request as it was, which would double the journal.
+ */
+export function requestEvent(
+  type: string,
+  before: StoredRequest | null,
+  after: StoredRequest | null,
+): DomainEvent {
+  const request = (after ?? before)!;
+  const content = (data: StoredRequest | null) => (data === null ? null : { data, secrets: {} });
+  const event = recordEvent(REQUEST, request.id, [content(before), content(after)]);
+  const about = inProjectEnvironment(request.project, request.environment);
+  return {
+    ...event,
+    type,
+    ...about,
+    preData: after === null ? event.preData : null,
+  } as unknown as DomainEvent;
+}
+
+const ofProjects = new WeakMap<AddonRecords, ReadonlyMap<string, readonly StoredRequest[]>>();
+
+/** The requests of a project, newest first. */
+export function requestsOf(world: World, project: string): readonly StoredRequest[] {
+  const records = world.addonRecords.get(REQUEST.name);
+  if (records === undefined) return [];
+  let known = ofProjects.get(records);
+  if (known === undefined) {
+    const grouped = new Map<string, StoredRequest[]>();
+    for (const { data } of [...addonRecordsOf(world, REQUEST)].reverse()) {
+      const list = grouped.get(data.project);
+      if (list === undefined) grouped.set(data.project, [data]);
+      else list.push(data);
+    }
+    known = grouped;
+    ofProjects.set(records, known);
+  }
+  return known.get(project) ?? [];
+}
+
+export function locateRequest(
+  world: World,
+  project: string,
+  id: number,
+  text: string,
+): RequestRecord | Refusal {
+  const found = findAddonRecord(world, REQUEST, id);
+  return found?.data.project === project && world.projects.has(project)
+    ? found
+    : notFound(`There is no change request "${text}" in the project "${project}".`);
+}

@@ -1,0 +1,384 @@
+/** The routes of change requests (docs/specification/change-requests.md). */
+import * as v from 'valibot';
+import { type Command, type OwnCommand, ownCommand } from '../../domain/decide/decide.ts';
+import { Count, IdSchema, listUpTo, textUpTo, titled } from '../../domain/json/schema.ts';
+import { isRecordEvent } from '../../domain/state/events.ts';
+import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import * as locate from '../../http/admin/locators.ts';
+import { callingUser, numericId } from '../../http/admin/locators.ts';
+import { conditionParameter, conditionsOf, pageParameters } from '../../http/admin/query-parameters.ts';
+import { jsonResponse } from '../../http/serving/json-response.ts';
+import type { Params } from '../../http/serving/params.ts';
+import {
+  type RequestContext,
+  type Route,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../../http/serving/route.ts';
+import { ACTION_NAMES } from './action-names.ts';
+import { parsedChange } from './actions.ts';
+import { applyRequest } from './apply-request.ts';
+import { countingApprovals, stateOf } from './approvals.ts';
+import {
+  addChanges,
+  addComment,
+  discardChange,
+  discardRequest,
+  editChange,
+  setReviewers,
+  setState,
+  setTitle,
+  WANTED_STATES,
+} from './decisions.ts';
+import {
+  CHANGES_MAX,
+  CLOSED,
+  COMMENT_LENGTH_MAX,
+  locateRequest,
+  REQUEST,
+  REVIEWERS_MAX,
+  requestsOf,
+  type StoredRequest,
+  TITLE_LENGTH_MAX,
+} from './kind.ts';
+import { mayReview, reviewersOf, userMay } from './rights.ts';
+import {
+  FoundRequestsSchema,
+  featuresOf,
+  foundView,
+  headView,
+  RequestSchema,
+  ReviewersSchema,
+  requestView,
+  reviewerView,
+} from './views.ts';
+
+const REQUESTS = '/projects/:projectId/change-requests';
+const ONE = `${REQUESTS}/:id`;
+
+/** Requests that a list shows, newest first; a search finds the others. */
+const LISTED_MAX = 1_000;
+const TEXT_MAX = textUpTo(COMMENT_LENGTH_MAX);
+
+const ChangeBody = titled('ChangeRequestChangeInput', {
+  feature: v.optional(v.nullable(v.string())),
+  action: v.picklist(ACTION_NAMES, `one of ${ACTION_NAMES.join(', ')}`),
+  payload: v.optional(v.unknown()),
+});
+
+const ChangesBody = v.pipe(
+  v.union([ChangeBody, listUpTo(CHANGES_MAX, 'changes', ChangeBody)], 'a change, or a list of changes'),
+  v.title('ChangeRequestChangesInput'),
+);
+
+const StateBody = titled('ChangeRequestStateInput', {
+  state: v.picklist([...WANTED_STATES, 'Applied'], `one of ${[...WANTED_STATES, 'Applied'].join(', ')}`),
+  comment: v.optional(TEXT_MAX),
+});
+
+const TitleBody = titled('ChangeRequestTitle', { title: textUpTo(TITLE_LENGTH_MAX) });
+const CommentBody = titled('ChangeRequestComment', { text: TEXT_MAX });
+const ReviewersBody = titled('ChangeRequestReviewersInput', {
+  reviewers: listUpTo(REVIEWERS_MAX, 'ids of users', IdSchema),
+});
+
+const TotalSchema = titled('ChangeRequestTotal', { total: Count });
+const CountSchema = titled('ChangeRequestCount', {
+  ...{
+    total: Count,
+    applied: Count,
+    approved: Count,
+    rejected: Count,
+    reviewRequired: Count,
+    scheduled: Count,
+  },
+});
+
+const RequestsSchema = v.array(RequestSchema);
+
+const located = (world: World, { projectId, id }: Params) =>
+  locateRequest(world, projectId, numericId(id), id);
+
+const named = ({ projectId: project, id }: Params) => ({ project, id: numericId(id) });
+const namedChange = (params: Params) => ({ ...named(params), changeId: numericId(params.changeId) });
+
+/** People propose and review, under whichever of their own tokens: nobody knows who holds any other. */
+const BY_PEOPLE = { permission: 'personal' } as const;
+
+const WRITTEN = {
+  ...BY_PEOPLE,
+  locate: located,
+  refusals: [
+    'NoAccessError',
+    'NotFoundError',
+    'ValidationError',
+    'InvalidOperationError',
+    'PayloadTooLargeError',
+  ],
+  success: { status: 200, schema: RequestSchema },
+} as const;
+
+/** A write whose response is the request after it. */
+const UPDATED = {
+  ...WRITTEN,
+  shows: ({ world }: RequestContext<unknown>, { data }: { readonly data: StoredRequest }) =>
+    requestView(world, data),
+} as const;
+
+const own = <Sent extends object>(sent: Sent, decide: OwnCommand<Sent>['decide']): Command =>
+  ownCommand({ sent, decide, faultPath: '/body' });
+
+function addCommand({ params, body }: RequestContext<v.InferOutput<typeof ChangesBody>>): Command | Refusal {
+  const isList = Array.isArray(body);
+  const sent = isList ? body : [body];
+  if (sent.length === 0) return invalid('A change is needed.', '/body');
+  const paths = sent.map((_, index) => (isList ? `/body/${index}` : '/body'));
+  const changes = [];
+  for (const [index, one] of sent.entries()) {
+    const parsed = parsedChange(one, paths[index]!);
+    if (isRefusal(parsed)) return parsed;
+    changes.push(parsed);
+  }
+  return own({ project: params.projectId, environment: params.environment, changes, paths }, addChanges);
+}
+
+/** The list without what its requests change. */
+const listView = (world: World, requests: readonly StoredRequest[]) =>
+  requests.slice(0, LISTED_MAX).map((request) => ({
+    ...headView(world, request),
+    features: featuresOf(request).map((name) => ({ name, changes: [] })),
+    segments: [],
+  }));
+
+const isOpen = ({ state }: StoredRequest): boolean => !CLOSED.includes(state);
+
+/** Whether the request waits for the user: for a review, or for being applied. */
+function waitsFor(world: World, request: StoredRequest, userId: number): boolean {
+  const state = stateOf(world, request);
+  if (state === 'Approved')
+    return request.createdBy === userId && userMay(world, userId, 'APPLY_CHANGE_REQUEST', request);
+  return (
+    state === 'In review' &&
+    !request.authors.includes(userId) &&
+    countingApprovals(world, request).every((one) => one.userId !== userId) &&
+    mayReview(world, userId, request)
+  );
+}
+
+function countsOf(world: World, requests: readonly StoredRequest[]) {
+  const states = requests.map((request) => stateOf(world, request));
+  const count = (state: string) => states.filter((one) => one === state).length;
+  return {
+    ...{ total: states.length, applied: count('Applied'), approved: count('Approved') },
+    ...{ rejected: count('Rejected'), reviewRequired: count('In review'), scheduled: count('Scheduled') },
+  };
+}
+
+const readRoutes: readonly Route[] = underTag('Change Requests', [
+  readRoute(`GET ${REQUESTS}`, {
+    operationId: 'getProjectChangeRequests',
+    summary: `List the change requests of a project without their changes, newest first, ${LISTED_MAX} at most.`,
+    locate: locate.project,
+    success: { status: 200, schema: RequestsSchema },
+    shows: ({ world, params }) => listView(world, requestsOf(world, params.projectId)),
+  }),
+  readRoute(`GET ${REQUESTS}/count`, {
+    operationId: 'getProjectChangeRequestsCount',
+    summary: 'Count the change requests of a project by state.',
+    locate: locate.project,
+    success: { status: 200, schema: CountSchema },
+    shows: ({ world, params }) => countsOf(world, requestsOf(world, params.projectId)),
+  }),
+  readRoute(`GET ${REQUESTS}/actionable`, {
+    operationId: 'getActionableChangeRequests',
+    summary: 'Count the change requests of a project that wait for the caller.',
+    ...BY_PEOPLE,
+    locate: locate.project,
+    success: { status: 200, schema: TotalSchema },
+    shows: (context) => {
+      const { world, params } = context;
+      const { id } = callingUser(context);
+      const requests = requestsOf(world, params.projectId);
+      return { total: requests.filter((request) => waitsFor(world, request, id)).length };
+    },
+  }),
+  readRoute(`GET ${REQUESTS}/pending`, {
+    operationId: 'getPendingChangeRequestsForUser',
+    summary: 'List the open change requests of the caller in a project.',
+    ...BY_PEOPLE,
+    locate: locate.project,
+    success: { status: 200, schema: RequestsSchema },
+    shows: (context) => {
+      const { world, params } = context;
+      const { id } = callingUser(context);
+      return requestsOf(world, params.projectId)
+        .filter((request) => request.createdBy === id && isOpen(request))
+        .map((request) => requestView(world, request));
+    },
+  }),
+  readRoute(`GET ${REQUESTS}/pending/:featureName`, {
+    operationId: 'getPendingChangeRequestsForFeature',
+    summary: 'List the open change requests that change a flag.',
+    locate: locate.flag,
+    success: { status: 200, schema: RequestsSchema },
+    shows: ({ world, params }) =>
+      requestsOf(world, params.projectId)
+        .filter((request) => isOpen(request) && featuresOf(request).includes(params.featureName))
+        .slice(0, LISTED_MAX)
+        .map((request) => requestView(world, request)),
+  }),
+  readRoute(`GET ${REQUESTS}/available-reviewers/:environment`, {
+    operationId: 'getAvailableReviewers',
+    summary: 'List the people who may approve change requests of an environment.',
+    locate: locate.projectEnvironment,
+    success: { status: 200, schema: ReviewersSchema },
+    shows: ({ world, params }) => ({
+      reviewers: reviewersOf(world, { project: params.projectId, environment: params.environment }).map(
+        reviewerView,
+      ),
+    }),
+  }),
+  readRoute(`GET ${ONE}`, {
+    operationId: 'getChangeRequest',
+    summary: 'Read a change request with its changes and their conflicts.',
+    locate: located,
+    success: { status: 200, schema: RequestSchema },
+    shows: ({ world }, { data }) => requestView(world, data),
+  }),
+  readRoute(`GET ${ONE}/approvers`, {
+    operationId: 'getChangeRequestApprovers',
+    summary: 'List the people who were asked to review a change request.',
+    locate: located,
+    success: { status: 200, schema: ReviewersSchema },
+    shows: ({ world }, { data }) => ({
+      reviewers: data.reviewers.flatMap((id) => {
+        const user = world.directory.users.get(id);
+        return user === undefined ? [] : reviewerView(user);
+      }),
+    }),
+  }),
+]);
+
+const writeRoutes: readonly Route[] = underTag('Change Requests', [
+  writeRoute('POST /projects/:projectId/environments/:environment/change-requests', {
+    ...WRITTEN,
+    operationId: 'addChange',
+    summary: "Add changes to the caller's open change request of an environment, or begin one with them.",
+    locate: locate.projectEnvironment,
+    body: ChangesBody,
+    command: addCommand,
+    respond: ({ world }, events) => {
+      const request = events.find((event) => isRecordEvent(event) && event.hidden.kind === REQUEST.name)!;
+      return jsonResponse(200, requestView(world, request.data as StoredRequest));
+    },
+  }),
+  writeRoute(`PUT ${ONE}/changes/:changeId`, {
+    ...UPDATED,
+    operationId: 'editChange',
+    summary: 'Replace a change of a change request; approvals before that do not count any more.',
+    body: ChangeBody,
+    command: ({ params, body }) => {
+      const parsed = parsedChange(body, '/body');
+      return isRefusal(parsed) ? parsed : own({ ...namedChange(params), parsed }, editChange);
+    },
+  }),
+  writeRoute(`DELETE ${ONE}/changes/:changeId`, {
+    ...UPDATED,
+    operationId: 'discardChange',
+    summary: 'Take a change out of a change request; approvals before that do not count any more.',
+    command: ({ params }) => own(namedChange(params), discardChange),
+  }),
+  writeRoute(`DELETE ${ONE}`, {
+    ...WRITTEN,
+    operationId: 'discardChangeRequest',
+    summary: 'Discard a draft.',
+    success: { status: 200, schema: null },
+    command: ({ params }) => own(named(params), discardRequest),
+  }),
+  writeRoute(`PUT ${ONE}/state`, {
+    ...UPDATED,
+    operationId: 'changeChangeRequestState',
+    summary: 'Send a change request to review, approve, reject, cancel or apply it.',
+    body: StateBody,
+    command: ({ params, body: { state, comment } }) =>
+      state === 'Applied'
+        ? ownCommand({ sent: named(params), decide: applyRequest, faultPath: '/body', onWholeState: true })
+        : own({ ...named(params), state, comment }, setState),
+  }),
+  writeRoute(`PUT ${ONE}/title`, {
+    ...UPDATED,
+    operationId: 'updateChangeRequestTitle',
+    summary: 'Give a change request another title.',
+    body: TitleBody,
+    command: ({ params, body }) => own({ ...named(params), ...body }, setTitle),
+  }),
+  writeRoute(`PUT ${ONE}/approvers`, {
+    ...UPDATED,
+    operationId: 'updateChangeRequestApprovers',
+    summary: 'Set who is asked to review a change request.',
+    body: ReviewersBody,
+    command: ({ params, body }) => own({ ...named(params), ...body }, setReviewers),
+  }),
+  writeRoute(`POST ${ONE}/comments`, {
+    ...UPDATED,
+    operationId: 'addChangeRequestComment',
+    summary: 'Comment on a change request.',
+    body: CommentBody,
+    command: ({ params, body }) => own({ ...named(params), ...body }, addComment),
+  }),
+]);
+
+const CONDITIONS = {
+  createdBy: ['IS'],
+  requestedApproverId: ['IS'],
+  state: ['IS'],
+} as const;
+
+const PAGE = pageParameters({
+  limitMax: LISTED_MAX,
+  limitInitial: 50,
+  limit: 'How many change requests to list.',
+  offset: 'How many to leave out at the beginning.',
+});
+
+const search = readRoute('GET /search/change-requests', {
+  operationId: 'searchChangeRequests',
+  summary: 'Find change requests in all projects that the caller sees, newest first.',
+  query: {
+    createdBy: conditionParameter('Id of the author', CONDITIONS.createdBy),
+    requestedApproverId: conditionParameter('Id of a person who was asked for a review', ['IS']),
+    state: conditionParameter('`open` or `closed`', CONDITIONS.state),
+    ...PAGE.parameters,
+  },
+  refusals: ['ValidationError'],
+  success: { status: 200, schema: FoundRequestsSchema },
+  read: (context) => {
+    const { world, engine } = context;
+    const page = PAGE.of(context);
+    if (isRefusal(page)) return page;
+    const conditions = conditionsOf(context, CONDITIONS);
+    if (isRefusal(conditions)) return conditions;
+    const { createdBy, requestedApproverId, state } = conditions;
+    const found = [...world.projects.keys()]
+      .flatMap((project) => requestsOf(world, project))
+      .filter(
+        (request) =>
+          (createdBy === null || createdBy.values.includes(String(request.createdBy))) &&
+          (requestedApproverId === null ||
+            request.reviewers.some((id) => requestedApproverId.values.includes(String(id)))) &&
+          (state === null || state.values.includes(isOpen(request) ? 'open' : 'closed')),
+      )
+      .sort((a, b) => b.id - a.id);
+    const shown = found.slice(page.offset, page.offset + page.limit);
+    const body = { changeRequests: shown.map((request) => foundView(world, request)), total: found.length };
+    return { revision: engine.lastId, response: jsonResponse(200, body) };
+  },
+});
+
+export const requestRoutes: readonly Route[] = [
+  ...readRoutes,
+  ...writeRoutes,
+  ...underTag('Change Requests', [search]),
+];

@@ -1,0 +1,190 @@
+/** Change requests as responses show them. */
+import * as v from 'valibot';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json/json.ts';
+import { Count, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
+import type { User, World } from '../../domain/state/world.ts';
+import { imageUrlOf } from '../../http/admin/views.ts';
+import { authorOf } from '../../http/serving/access.ts';
+import { ACTION_NAMES } from './action-names.ts';
+import { countingApprovals, stateOf } from './approvals.ts';
+import { type Conflict, conflictOf } from './conflicts.ts';
+import { CLOSED, STATES, type StoredChange, type StoredRequest } from './kind.ts';
+import { requiredApprovals } from './protection.ts';
+
+const PersonSchema = v.object({ id: Integer, username: v.string(), imageUrl: v.string() });
+
+const ChangeSchema = titled('ChangeRequestChange', {
+  id: Integer,
+  action: v.picklist(ACTION_NAMES),
+  payload: v.pipe(v.unknown(), v.description('With `snapshot`, what the author saw, where it is an object.')),
+  conflict: v.exactOptional(v.string()),
+  createdBy: PersonSchema,
+  createdAt: Timestamp,
+});
+
+const FeatureSchema = titled('ChangeRequestFeature', {
+  name: v.string(),
+  conflict: v.exactOptional(v.string()),
+  changes: v.array(ChangeSchema),
+  defaultChange: v.exactOptional(
+    v.pipe(
+      v.object({ action: v.literal('addStrategy'), payload: v.unknown() }),
+      v.description('What switching the flag on adds, because it has no strategy.'),
+    ),
+  ),
+});
+
+const SegmentSchema = titled('ChangeRequestSegment', { name: v.string(), ...ChangeSchema.entries });
+
+export const RequestSchema = titled('ChangeRequest', {
+  id: Integer,
+  title: v.string(),
+  project: v.string(),
+  environment: v.string(),
+  minApprovals: Integer,
+  state: v.picklist(STATES),
+  stateTimestamps: v.record(v.string(), Timestamp),
+  version: v.pipe(Integer, v.description('The number of edits.')),
+  createdBy: PersonSchema,
+  createdAt: Timestamp,
+  features: v.array(FeatureSchema),
+  segments: v.array(SegmentSchema),
+  approvals: v.array(
+    v.object({
+      createdBy: PersonSchema,
+      createdAt: Timestamp,
+      counts: v.pipe(
+        v.boolean(),
+        v.description('Whether it is of the present version, by somebody who may approve it now.'),
+      ),
+    }),
+  ),
+  rejections: v.array(v.object({ createdBy: PersonSchema, createdAt: Timestamp })),
+  comments: v.array(
+    v.object({ id: Integer, text: v.string(), createdBy: PersonSchema, createdAt: Timestamp }),
+  ),
+  events: v.pipe(v.array(Integer), v.description('Ids of the events that applying it has recorded.')),
+});
+
+export const FoundRequestSchema = titled('FoundChangeRequest', {
+  ...RequestSchema.entries,
+  features: v.array(v.string()),
+  segments: v.array(v.string()),
+});
+
+export const FoundRequestsSchema = titled('FoundChangeRequests', {
+  changeRequests: v.array(FoundRequestSchema),
+  total: Count,
+});
+
+export const ReviewersSchema = titled('ChangeRequestReviewers', {
+  reviewers: v.array(
+    v.object({
+      ...PersonSchema.entries,
+      name: v.exactOptional(v.string()),
+      email: v.nullable(v.string()),
+      username: v.exactOptional(v.string()),
+    }),
+  ),
+});
+
+export function reviewerView({ id, name, email, username, ...others }: User) {
+  return {
+    ...{ id, email, imageUrl: imageUrlOf({ email, username, ...others }) },
+    ...(name === null ? {} : { name }),
+    ...(username === null ? {} : { username }),
+  };
+}
+
+function personView(world: World, userId: number) {
+  const { id, name, email } = authorOf(world, userId);
+  return { id, username: name, imageUrl: imageUrlOf({ email, username: name }) };
+}
+
+function changeView(world: World, change: StoredChange, conflict: Conflict | null) {
+  const { id, action, payload, snapshot, createdBy, createdAt } = change;
+  const isShownInside = payload === null || isJsonObject(payload as JsonValue);
+  return {
+    ...{ id, action, payload: isShownInside ? { ...(payload as object | null), snapshot } : payload },
+    ...(conflict === null ? {} : { conflict: textOf(conflict) }),
+    ...{ createdBy: personView(world, createdBy), createdAt },
+  };
+}
+
+const textOf = ({ message, eventId }: Conflict): string =>
+  eventId === null ? message : `${message} The newest event about it is ${eventId}.`;
+
+/** Fields that lists show, too. */
+export function headView(world: World, request: StoredRequest) {
+  const { id, title, project, environment, version, createdAt, stateTimestamps, appliedEvents } = request;
+  const counting = new Set(countingApprovals(world, request));
+  const by = ({ userId, createdAt: at }: { readonly userId: number; readonly createdAt: string }) => ({
+    createdBy: personView(world, userId),
+    createdAt: at,
+  });
+  const ids = appliedEvents === null ? [] : [appliedEvents.first, appliedEvents.last];
+  return {
+    ...{ id, title, project, environment, minApprovals: requiredApprovals(world, request) },
+    ...{ state: stateOf(world, request), stateTimestamps, version },
+    ...{ createdBy: personView(world, request.createdBy), createdAt },
+    approvals: request.approvals.map((one) => ({ ...by(one), counts: counting.has(one) })),
+    rejections: request.rejections.map(by),
+    comments: request.comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
+    events: ids.length === 0 ? [] : Array.from({ length: ids[1]! - ids[0]! + 1 }, (_, at) => ids[0]! + at),
+  };
+}
+
+export const featuresOf = ({ changes }: StoredRequest): readonly string[] => [
+  ...new Set(changes.flatMap(({ feature }) => feature ?? [])),
+];
+
+export const segmentsOf = ({ changes }: StoredRequest): readonly string[] =>
+  changes.flatMap(({ feature, snapshot }) =>
+    feature === null ? (snapshot as { readonly name: string }).name : [],
+  );
+
+export const foundView = (world: World, request: StoredRequest) => ({
+  ...headView(world, request),
+  features: featuresOf(request),
+  segments: segmentsOf(request),
+});
+
+/** With all that it changes; a closed one has no conflicts any more. */
+export function requestView(world: World, request: StoredRequest) {
+  const isClosed = CLOSED.includes(request.state);
+  const view = (change: StoredChange) =>
+    changeView(world, change, isClosed ? null : conflictOf(world, request, change));
+  return {
+    ...headView(world, request),
+    features: featuresOf(request).map((name) => featureView(world, request, name, view)),
+    segments: request.changes.flatMap((change) =>
+      change.feature === null
+        ? { name: (change.snapshot as { readonly name: string }).name, ...view(change) }
+        : [],
+    ),
+  };
+}
+
+function featureView(
+  world: World,
+  request: StoredRequest,
+  name: string,
+  view: (change: StoredChange) => ReturnType<typeof changeView>,
+) {
+  const own = request.changes.filter(({ feature }) => feature === name);
+  const changes = own.map(view);
+  const conflict = changes.find((one) => one.conflict !== undefined)?.conflict;
+  const defaultStrategy = own.find((one) => one.defaultStrategy !== undefined)?.defaultStrategy;
+  const flag = world.projects.get(request.project)?.flags.get(name)?.flag;
+  const isAdded =
+    defaultStrategy !== undefined &&
+    own.every(({ action }) => action !== 'addStrategy') &&
+    (flag === undefined || environmentOf(flag, request.environment).strategies.length === 0);
+  return {
+    name,
+    ...(conflict === undefined ? {} : { conflict }),
+    changes,
+    ...(isAdded ? { defaultChange: { action: 'addStrategy', payload: defaultStrategy } } : {}),
+  };
+}

@@ -1,0 +1,134 @@
+/** Approvals that count: nobody's of what they wrote, nobody's who may not approve any more, and none of another version. */
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import '../../support/check-responses.ts';
+import { createHash } from 'node:crypto';
+import { ABOUT_NOTHING } from '../../../src/domain/state/events.ts';
+import { type AddedUser, addUser, makeFlag, record } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+import {
+  type Acting,
+  addPermitted,
+  approvedRequest,
+  as,
+  EDITOR,
+  PROPOSALS,
+  propose,
+  protect,
+  REQUESTS,
+  setState,
+  succeeded,
+} from './scene.ts';
+
+const ADMIN = 1;
+const ON = { feature: 'shop', action: 'updateEnabled', payload: { enabled: true } };
+
+describeInterface('approvals of change requests', (server) => {
+  let author: AddedUser;
+  let by: Acting;
+  before(async () => {
+    await protect(server());
+    await makeFlag(server().call, 'shop');
+  });
+  const begin = async (rootRole = EDITOR) => {
+    author = await addUser(server(), rootRole);
+    by = as(server(), author);
+    const { id, features } = await propose(by, ON);
+    await succeeded(setState(by, id, 'In review'));
+    return { id, changeId: features[0].changes[0].id };
+  };
+  const applied = async (id: number) => {
+    const { status, body } = await setState(by, id, 'Applied');
+    const { enabled } = await succeeded(
+      server().call('GET', '/projects/default/features/shop/environments/production'),
+    );
+    assert.equal(enabled, status === 200);
+    return status === 200 ? 'applied' : body.message;
+  };
+  const NEEDS = /needs 1 approvals/;
+
+  it('are refused of the author, by a second token and as an Admin too', async () => {
+    for (const role of [EDITOR, ADMIN]) {
+      const { id } = await begin(role);
+      const token = `user:second-${author.id}`;
+      const data = {
+        id: 900 + author.id,
+        userId: author.id,
+        description: '',
+        expiresAt: '2999-01-01T00:00:00.000Z',
+        createdAt: '2024-01-01T00:00:00.000Z',
+      };
+      const digest = createHash('sha256').update(token).digest('hex');
+      await record(server(), {
+        type: 'pat-created',
+        ...ABOUT_NOTHING,
+        data,
+        preData: null,
+        hidden: { digest },
+      });
+      for (const one of [author, { id: author.id, token }])
+        assert.equal((await setState(as(server(), one), id, 'Approved')).status, 403);
+      assert.match(await applied(id), NEEDS);
+    }
+  });
+
+  it('are refused of whoever edited it, of service accounts, of API tokens and of who may not review', async () => {
+    const { id, changeId } = await begin();
+    const editor = as(server(), await addUser(server(), ADMIN));
+    await succeeded(editor('PUT', `${REQUESTS}/${id}/changes/${changeId}`, ON));
+    const service = as(server(), await addUser(server(), ADMIN, { isService: true }));
+    const viewer = as(server(), await addUser(server(), 3));
+    const elsewhere = as(server(), await addPermitted(server(), 'APPLY_CHANGE_REQUEST'));
+    for (const one of [editor, service, viewer, elsewhere, server().call])
+      assert.equal((await setState(one, id, 'Approved')).status, 403);
+    assert.match(await applied(id), NEEDS);
+  });
+
+  it('are refused of a member of the group that gives the author the right', async () => {
+    const { id } = await begin(3 + 2);
+    const users = [{ user: { id: author.id } }];
+    await succeeded(server().call('POST', '/groups', { name: 'reviewers', users, rootRole: ADMIN }));
+    assert.equal((await setState(by, id, 'Approved')).status, 403);
+  });
+
+  it('do not count any more once the approver lost the right, or is gone', async () => {
+    const losing = await addUser(server(), EDITOR);
+    const leaving = await addUser(server(), EDITOR);
+    for (const reviewer of [losing, leaving]) {
+      const { id } = await begin();
+      assert.equal((await succeeded(setState(as(server(), reviewer), id, 'Approved'))).state, 'Approved');
+      if (reviewer === losing)
+        await succeeded(server().call('PUT', `/user-admin/${losing.id}`, { rootRole: 3 }));
+      else await succeeded(server().call('DELETE', `/user-admin/${leaving.id}`));
+      const shown = await succeeded(by('GET', `${REQUESTS}/${id}`));
+      assert.deepEqual([shown.state, shown.approvals[0].counts], ['In review', false]);
+      assert.match(await applied(id), NEEDS);
+    }
+  });
+
+  it('count for the version that was approved alone, and each person once', async () => {
+    await protect(server(), { requiredApprovals: 2 });
+    const { id, changeId } = await begin();
+    const one = as(server(), await addUser(server(), EDITOR));
+    const two = as(server(), await addUser(server(), EDITOR));
+    await succeeded(setState(one, id, 'Approved'));
+    assert.equal((await succeeded(setState(one, id, 'Approved'))).state, 'In review');
+    assert.equal((await succeeded(setState(two, id, 'Approved'))).state, 'Approved');
+    await succeeded(
+      by('POST', PROPOSALS, { feature: 'shop', action: 'patchVariant', payload: { variants: [] } }),
+    );
+    assert.match(await applied(id), /it has 0/);
+    await succeeded(setState(one, id, 'Approved'));
+    await succeeded(by('DELETE', `${REQUESTS}/${id}/changes/${changeId}`));
+    assert.match(await applied(id), /it has 0/);
+    await protect(server(), { requiredApprovals: 1 });
+  });
+
+  it('of one other person let the request be applied, by whoever may', async () => {
+    const reviewer = as(server(), await addUser(server(), EDITOR));
+    by = as(server(), await addPermitted(server(), 'UPDATE_FEATURE_ENVIRONMENT'));
+    const { id } = await approvedRequest(by, reviewer, ON);
+    assert.equal((await setState(by, id, 'Applied')).status, 403, 'applying is a right of its own');
+    assert.equal((await setState(reviewer, id, 'Applied')).status, 200);
+  });
+});
