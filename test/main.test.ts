@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VERSION } from '../src/process/installation.ts';
 import { ENGINES } from './support/installed-engines.ts';
-import { ROOT_FOLDER, serverFor, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
+import { processFor, ROOT_FOLDER, serverFor, temporaryFolder } from './support/server.ts';
 import { nodeArguments } from './support/source.ts';
 
 /** Starts a server that is expected to end by itself. */
@@ -51,19 +51,18 @@ describe('the process', () => {
     );
   });
 
-  it('ends with 75, before touching a byte, when another process has the folder', async () => {
+  it('ends with 75, before touching a byte, when another process has the folder', async (t) => {
     const folder = temporaryFolder();
-    const first = await spawnServer(folder);
+    const first = await processFor(t, folder);
     const { code, output } = await runToEnd({ DATA_DIR: folder });
     assert.equal(code, 75);
     assert.match(output, new RegExp(`^flagstaff: The process ${first.child.pid} has the data folder .*\\n$`));
     assert.equal((await first.call('GET', '/projects/default')).status, 200);
-    await first.terminate();
   });
 
-  it('ends with 65 and names file, offset and last good event when the journal is damaged', async () => {
+  it('ends with 65 and names file, offset and last good event when the journal is damaged', async (t) => {
     const folder = temporaryFolder();
-    const first = await spawnServer(folder);
+    const first = await processFor(t, folder);
     await first.call('POST', '/projects/default/features', { name: 'kept' });
     // A stop takes a snapshot, which holds what is damaged here: the server would serve on.
     await first.kill();
@@ -83,7 +82,7 @@ describe('the process', () => {
   });
 
   it('serves on with damage in old history that the snapshot holds, and says so on /health and to who needs it', async (t) => {
-    const first = await startTestServer({ folder: temporaryFolder() });
+    const first = await serverFor(t, { folder: temporaryFolder() });
     const { folder } = first;
     // More than a start reads at once.
     const parameters = { filler: 'x'.repeat(60_000) };
@@ -118,24 +117,23 @@ describe('the process', () => {
     assert.equal((await second.call('POST', '/projects/default/features', { name: 'later' })).status, 201);
   });
 
-  it('ends with 75 when a server runs on the folder whose lock file somebody deleted', async () => {
+  it('ends with 75 when a server runs on the folder whose lock file somebody deleted', async (t) => {
     const folder = temporaryFolder();
-    const first = await spawnServer(folder);
+    const first = await processFor(t, folder);
     rmSync(join(folder, 'flagstaff.lock'));
     const { code, output } = await runToEnd({ DATA_DIR: folder });
     assert.equal(code, 75);
     assert.match(output, new RegExp(`^flagstaff: The process ${first.child.pid} has the data folder .*\\n$`));
     assert.equal((await first.call('GET', '/projects/default')).status, 200);
-    await first.terminate();
   });
 
   for (const [what, names] of [
     ['the journal that it writes to', ['journal']],
     ['the lock file of its folder', ['flagstaff.lock']],
   ] as const) {
-    it(`ends with 74 and one line in the log when somebody deletes ${what}`, async () => {
+    it(`ends with 74 and one line in the log when somebody deletes ${what}`, async (t) => {
       const folder = temporaryFolder();
-      const server = await spawnServer(folder);
+      const server = await processFor(t, folder);
       for (const name of names) rmSync(join(folder, name), { recursive: true });
       const ended = once(server.child, 'exit');
       // It is noticed within a second; nobody answers any more then.
@@ -191,9 +189,9 @@ describe('the process', () => {
     );
   });
 
-  it('writes the admin token that it made to a file for its user alone, and only its digest elsewhere', async () => {
+  it('writes the admin token that it made to a file for its user alone, and only its digest elsewhere', async (t) => {
     const folder = temporaryFolder();
-    const first = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '' });
+    const first = await processFor(t, folder, { INIT_ADMIN_API_TOKENS: '' });
     const file = join(folder, 'first-admin-token');
     const token = readFileSync(file, 'utf8').trimEnd();
     assert.match(token, /^\*:\*\.[0-9a-f]{64}$/);
@@ -208,17 +206,16 @@ describe('the process', () => {
       if (/\.(journal|snapshot|index|mark)$/.test(name))
         assert(!readFileSync(path).includes(token.slice(4)), name);
     }
-    const second = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '' });
+    const second = await processFor(t, folder, { INIT_ADMIN_API_TOKENS: '' });
     assert(!existsSync(file), 'a token is made only once');
     assert.equal((await second.call('GET', '/projects/default', undefined, { token })).status, 200);
-    await second.terminate();
   });
 
-  it('says that the tokens of the settings are ignored in a folder with events, unless they are its own', async () => {
+  it('says that the tokens of the settings are ignored in a folder with events, unless they are its own', async (t) => {
     const folder = temporaryFolder();
-    const first = await spawnServer(folder);
+    const first = await processFor(t, folder);
     await first.terminate();
-    const same = await spawnServer(folder);
+    const same = await processFor(t, folder);
     await same.terminate();
     assert.doesNotMatch(same.output(), /ignored/);
     const kinds = ['ADMIN', 'CLIENT', 'BACKEND', 'FRONTEND'];
@@ -226,16 +223,16 @@ describe('the process', () => {
       `INIT_${kind}_API_TOKENS`,
       `*:${kind === 'ADMIN' ? '*' : 'development'}.another-secret-${kind}`,
     ]);
-    const other = await spawnServer(folder, Object.fromEntries(given));
+    const other = await processFor(t, folder, Object.fromEntries(given));
     await other.terminate();
     for (const [variable] of given)
       assert.match(other.output(), new RegExp(`${variable} has tokens that do not exist\\. It is ignored`));
     assert.doesNotMatch(other.output(), /another-secret/);
   });
 
-  it('warns of variables without effect, of a database or misspelt, and starts all the same', async () => {
+  it('warns of variables without effect, of a database or misspelt, and starts all the same', async (t) => {
     const folder = temporaryFolder();
-    const server = await spawnServer(folder, {
+    const server = await processFor(t, folder, {
       DATABASE_URL: 'postgres://user:hunter2@db/flags',
       HTTP_WORKERS: '2',
       HTTP_PROT: '1',
@@ -247,6 +244,5 @@ describe('the process', () => {
       /There is no setting HTTP_PROT, which is ignored\. Did you mean HTTP_PORT\?/,
     );
     assert.doesNotMatch(server.output(), /hunter2/);
-    await server.terminate();
   });
 });

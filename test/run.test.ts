@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { chooseTests } from './support/chosen-tests.ts';
 import { compile } from './support/compile.ts';
 import { REPORTER_INPUT, type ReporterInput } from './support/reporter.ts';
-import { ROOT_FOLDER } from './support/server.ts';
+import { closedAfter, ROOT_FOLDER } from './support/server.ts';
 
 describe('the files of a run', () => {
   const files = ['test/cli/backup.test.ts', 'test/cli/walk.all.test.ts', 'test/main.test.ts'];
@@ -31,7 +31,7 @@ describe('the files of a run', () => {
 
 describe('the output of a run', () => {
   /** Runs a file of the text, as `test/made/made.test.ts`. */
-  function run(text: string): Promise<string> {
+  function run(text: string, ...options: readonly string[]): Promise<string> {
     const compiled = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-test-')));
     const entry = join(compiled, 'test/made/made.test.js');
     mkdirSync(dirname(entry), { recursive: true });
@@ -41,7 +41,7 @@ describe('the output of a run', () => {
     writeFileSync(reporter, compile(readFileSync(join(ROOT_FOLDER, 'test/support/reporter.ts'), 'utf8')));
     const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
     const env = { ...rest, [REPORTER_INPUT]: JSON.stringify(input) };
-    const args = ['--test', `--test-reporter=${reporter}`, entry];
+    const args = ['--test', `--test-reporter=${reporter}`, ...options, entry];
     return new Promise((resolve) => {
       execFile(process.execPath, args, { env }, (_error, output) => {
         rmSync(compiled, { recursive: true });
@@ -75,4 +75,21 @@ it('holds', () => {});`);
     assert.match(output, /no such thing/);
     assert.match(output, /Run it alone: node --import tsx --test test\/made\/made\.test\.ts/);
   });
+
+  it('names the files of a process that hangs, and their command', async () => {
+    const output = await run(`require('node:http').createServer().listen();`, '--test-timeout=500');
+    assert.match(output, /made\.test\.ts:1\n {2}test timed out after 500ms\n/);
+    assert.match(output, /Run it alone: node --import tsx --test test\/made\/made\.test\.ts/);
+  });
+});
+
+it('what a test opened is closed at its end, the last first', async () => {
+  const closed: string[] = [];
+  const ends: (() => unknown)[] = [];
+  const t = { after: (end: () => unknown) => void ends.push(end) };
+  closedAfter(t, { close: () => closed.push('closed') });
+  closedAfter(t, { stop: () => closed.push('stopped') });
+  closedAfter(t, { kill: () => closed.push('killed') });
+  for (const end of ends) await end();
+  assert.deepEqual(closed, ['killed', 'stopped', 'closed']);
 });

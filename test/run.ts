@@ -26,11 +26,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { closest } from 'fastest-levenshtein';
+import { chooseTests, UnknownPlace } from './support/chosen-tests.ts';
 import { compile } from './support/compile.ts';
 import { NO_UWS } from './support/installed-engines.ts';
 import { installedProgram } from './support/installed-program.ts';
@@ -62,6 +62,9 @@ const TOOLS = {
 
 /** Processes at a time. Many tests wait for processes and clients of theirs. */
 const CONCURRENCY = 4;
+
+/** A process that takes longer hangs, on what a test left open or waits for. With more random values, some take many minutes. */
+const MINUTES_MAX = { short: 10, all: 60 };
 
 /** Files that share a process, at most, so that the last processes of a run end at about the same time. */
 const GROUP_FILES_MAX = 24;
@@ -126,25 +129,11 @@ async function bundlePrograms(folder: string): Promise<void> {
   });
 }
 
-/** The end of the names of files that only `npm run test:all` runs, and whoever names them. */
-const ALL_ONLY = '.all.test.ts';
-
-function testFiles(places: readonly string[], isAll: boolean): string[] {
-  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+const testFiles = (): string[] =>
+  readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))
     .sort();
-  if (places.length === 0) return isAll ? files : files.filter((file) => !file.endsWith(ALL_ONLY));
-  const chosen = places.map((place) => {
-    const below = files.filter((file) => file === place || file.startsWith(`${place.replace(/\/+$/, '')}/`));
-    if (below.length > 0) return below;
-    const paths = [...new Set(files.flatMap((file) => [file, dirname(file)]))];
-    throw new UnknownPlace(`${place} has no tests. Did you mean ${closest(place, paths)}?`);
-  });
-  return [...new Set(chosen.flat())];
-}
-
-class UnknownPlace extends Error {}
 
 /**
  * The key that files must have in common to share a process: the part of the tests, and what they import for its effect on the process, such as
@@ -205,6 +194,7 @@ async function run(
     ...hooks,
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
+    `--test-timeout=${MINUTES_MAX[options.all ? 'all' : 'short'] * 60_000}`,
     `--test-reporter=${reporter}`,
     ...entries,
   ];
@@ -233,7 +223,7 @@ async function main(): Promise<number> {
     options: { all: { type: 'boolean', default: false }, tap: { type: 'boolean', default: false } },
     allowPositionals: true,
   });
-  const files = testFiles(positionals, values.all);
+  const files = chooseTests(testFiles(), positionals, values.all);
   for (const [tool, tests] of Object.entries(TOOLS)) {
     if (installedProgram(tool) === undefined)
       console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { before, describe, it } from 'node:test';
 import ts from 'typescript';
 import { NEEDED } from './rooms.ts';
-import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
+import { processFor, ROOT_FOLDER, serverFor, temporaryFolder } from './support/server.ts';
 
 const IMPORT = /(?:\bfrom|\bimport\(|\bimport)\s*'(\.[^']+)'/g;
 const ADDON_LIST = 'src/start/addons.ts';
@@ -183,25 +183,24 @@ describe('the core without any add-on', () => {
     assert.deepEqual(left, [['usage']]);
   });
 
-  it('keeps what an add-on has recorded, and the add-on finds it when it is back', async () => {
+  it('keeps what an add-on has recorded, and the add-on finds it when it is back', async (t) => {
     const folder = temporaryFolder();
-    const before = await startTestServer({ folder });
+    const before = await serverFor(t, { folder });
     const parameters = { url: 'https://hooks.example/secret' };
     const integration = { provider: 'webhook', enabled: false, events: ['feature-created'], parameters };
     const { body: made } = await before.call('POST', '/addons', integration);
     await before.stop();
-    const without = await spawnServer(folder, {}, root);
+    const without = await processFor(t, folder, {}, root);
     assert.equal((await without.call('GET', '/addons')).status, 404);
     const { body: found } = await without.call('POST', '/events/search', { type: 'addon-config-created' });
     assert.deepEqual(found.events[0].data, made);
     const flag = await without.call('POST', '/projects/default/features', { name: 'meanwhile' });
     assert.equal(flag.status, 201);
     assert.equal(await without.terminate(), 0);
-    const back = await startTestServer({ folder });
+    const back = await serverFor(t, { folder });
     assert.deepEqual((await back.call('GET', `/addons/${made.id}`)).body, made);
     const { world } = back.server.store.engine;
     assert.equal(world.addonRecords.get('integration')?.byId.get(made.id)?.secrets?.url, parameters.url);
     assert.equal((await back.call('GET', '/projects/default/features/meanwhile')).status, 200);
-    await back.stop();
   });
 });

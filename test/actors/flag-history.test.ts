@@ -7,7 +7,7 @@ import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, outputOf, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
-import { startTestServer, temporaryFolder } from '../support/server.ts';
+import { serverFor, temporaryFolder } from '../support/server.ts';
 
 let chargedMs = 0;
 const ASKER: Requester = {
@@ -19,9 +19,9 @@ const ASKER: Requester = {
 };
 
 describe('the history of flags', () => {
-  it('agrees with a replay of everything, for every flag of every project at every change', async () => {
+  it('agrees with a replay of everything, for every flag of every project at every change', async (t) => {
     const { folder, moments } = await pastFolder();
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     const { reads, engine } = server.server.store;
     let compared = 0;
     for (const { id } of moments) {
@@ -54,9 +54,9 @@ describe('the history of flags', () => {
     assert(compared > 40, `${compared} flags were compared`);
   });
 
-  it('shows nothing that is not durable yet', async () => {
+  it('shows nothing that is not durable yet', async (t) => {
     const { folder, moments } = await pastFolder();
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     const { reads, engine } = server.server.store;
     const last = moments.at(-1)?.id ?? 0;
     const query = { project: 'default', flag: 'one', eventId: last, durableId: engine.durableId };
@@ -64,11 +64,10 @@ describe('the history of flags', () => {
     assert(chargedMs > 0, 'who asks is charged for reading the events');
     const early = await reads.flagAt({ ...query, durableId: last - 1 }, ASKER);
     assert.equal(early.refused, true);
-    await server.stop();
   });
 
-  it('begins with the nearest snapshot where the events before it are many bytes, though all are there', async () => {
-    const server = await startTestServer();
+  it('begins with the nearest snapshot where the events before it are many bytes, though all are there', async (t) => {
+    const server = await serverFor(t);
     const { reads, engine, keeper } = server.server.store;
     const path = '/projects/default/features';
     await server.call('POST', path, { name: 'busy' });
@@ -83,30 +82,26 @@ describe('the history of flags', () => {
     assert(!past.refused);
     assert.equal(past.flag.description, 'the last');
     await assert.rejects(reads.flagAt({ ...query, eventId: engine.lastId - 10 }, ASKER), /checksum/);
-    await server.stop();
   });
 
-  it('shows the state that a folder was restored with, and nothing from before it, where no events were', async () => {
+  it('shows the state that a folder was restored with, and nothing from before it, where no events were', async (t) => {
     const [{ folder, moments }, to] = [await pastFolder(), join(temporaryFolder(), 'restored')];
     const { id } = moments.at(-1)!;
     await outputOf(['restore', folder, '--to', to, '--state-only']);
-    const server = await startTestServer({ folder: to });
+    const server = await serverFor(t, { folder: to });
     const { reads, engine } = server.server.store;
-    try {
-      const query = { project: 'default', flag: 'one', eventId: id, durableId: engine.durableId };
-      const past = await reads.flagAt(query, ASKER);
-      assert(!past.refused);
-      assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
-      const early = await reads.flagAt({ ...query, eventId: 1 }, ASKER);
-      assert(early.refused);
-    } finally {
-      await server.stop();
-    }
+
+    const query = { project: 'default', flag: 'one', eventId: id, durableId: engine.durableId };
+    const past = await reads.flagAt(query, ASKER);
+    assert(!past.refused);
+    assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
+    const early = await reads.flagAt({ ...query, eventId: 1 }, ASKER);
+    assert(early.refused);
   });
 
-  it('passes over a damaged snapshot where the first events are gone', async () => {
+  it('passes over a damaged snapshot where the first events are gone', async (t) => {
     const { folder } = await pastFolder();
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     const { engine, reads } = server.server.store;
     flipByte(fileAt(snapshotsIn(folder)), 200);
     // The log without its first segments, as retention leaves it.
@@ -118,6 +113,5 @@ describe('the history of flags', () => {
     assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
     for (const path of snapshotsIn(folder)) flipByte(path, 300);
     assert.equal((await reads.flagAt(query, ASKER)).refused, true, 'with none left it says so');
-    await server.stop();
   });
 });

@@ -16,7 +16,7 @@ import { BODY_LIMITS } from '../../src/http/body/json-shape.ts';
 import { exportState as exportWhole } from '../support/documents/state-document.ts';
 import { liveBytes } from '../support/live-bytes.ts';
 import { flagstaff } from '../support/operator.ts';
-import { startTestServer, temporaryFolder } from '../support/server.ts';
+import { serverFor, temporaryFolder } from '../support/server.ts';
 import { TestWorld } from '../support/test-world.ts';
 
 const MIB = 2 ** 20;
@@ -91,8 +91,8 @@ describe('a document beyond the longest string', () => {
 });
 
 describe('a document beyond the limits of a request', () => {
-  it('with 12,000 flags in a project, and one nested as deep as a request may be, is imported and exported again', async () => {
-    const first = await startTestServer();
+  it('with 12,000 flags in a project, and one nested as deep as a request may be, is imported and exported again', async (t) => {
+    const first = await serverFor(t);
     let parameters = {};
     for (let level = 2; level < 63; level += 1) parameters = { parameters };
     const path = '/projects/default/features';
@@ -109,15 +109,12 @@ describe('a document beyond the limits of a request', () => {
     const folder = temporaryFolder();
     const [file, again] = [join(folder, 'state.json'), join(folder, 'again.json')];
     writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
-    const second = await startTestServer({ env: { IMPORT_FILE: file } });
-    try {
-      const { code, err } = await flagstaff(['export', '-d', second.folder, '--to', again]);
-      assert.equal(code, 0, err);
-      assert.deepEqual(exportWhole(second.server.store.engine.world), document);
-      const same = await flagstaff(['export', '-d', second.folder]);
-      assert.deepEqual(same.json, document);
-    } finally {
-      await second.stop();
-    }
+    const second = await serverFor(t, { env: { IMPORT_FILE: file } });
+
+    const { code, err } = await flagstaff(['export', '-d', second.folder, '--to', again]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(exportWhole(second.server.store.engine.world), document);
+    const same = await flagstaff(['export', '-d', second.folder]);
+    assert.deepEqual(same.json, document);
   });
 });

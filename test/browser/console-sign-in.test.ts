@@ -6,7 +6,7 @@ import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../addons/people/oidc-p
 import { describePages, openPage } from '../support/browser/browser.ts';
 import { choose, describeConsole, isAccessible, signal } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
-import { serverFor } from '../support/server.ts';
+import { closedAfter, serverFor } from '../support/server.ts';
 
 const EDITOR_ROLE_ID = 2;
 const [PASSWORD, OTHER_PASSWORD] = ['Correct-horse-1', 'Battery-staple-2'];
@@ -247,8 +247,7 @@ describePages('people of a provider', () => {
     const port = await freePort();
     // Another site than that of the provider, as it is in life.
     const origin = `http://localhost:${port}`;
-    const provider = await startProvider([origin]);
-    t.after(() => provider.close());
+    const provider = closedAfter(t, await startProvider([origin]));
     await serverFor(t, {
       env: {
         ...{ PORT: String(port), OIDC_ISSUER: provider.issuer, OIDC_BASE_URL: origin },

@@ -16,7 +16,7 @@ import {
   segmentsIn,
   snapshotsIn,
 } from '../support/operator.ts';
-import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from '../support/server.ts';
+import { processFor, ROOT_FOLDER, serverFor, temporaryFolder } from '../support/server.ts';
 import { nodeArguments } from '../support/source.ts';
 
 const COMMANDS = [
@@ -85,8 +85,8 @@ describe('flagstaff', () => {
     assert.match((await flagstaff(['status', '-d', folder])).out, /last stop +not clean: process 4711/);
   });
 
-  it('export writes the state of now, or of then, and overwrites nothing', async () => {
-    const server = await startTestServer({ folder: past.folder });
+  it('export writes the state of now, or of then, and overwrites nothing', async (t) => {
+    const server = await serverFor(t, { folder: past.folder });
     const document = JSON.parse(JSON.stringify(exportState(server.server.store.engine.world)));
     await server.stop();
     const to = join(temporaryFolder(), 'state.json');
@@ -117,9 +117,9 @@ describe('src/cli/bin.ts', () => {
     return { code, out, err };
   }
 
-  it('works beside a server process, and tells a crash from a clean stop', async () => {
+  it('works beside a server process, and tells a crash from a clean stop', async (t) => {
     const folder = temporaryFolder();
-    const server = await spawnServer(folder);
+    const server = await processFor(t, folder);
     const to = join(temporaryFolder(), 'backup');
     const backup = await started('backup', '-d', folder, '--to', to, '--json');
     assert.deepEqual([backup.code, backup.err, JSON.parse(backup.out).fromRunningServer], [0, '', true]);

@@ -11,7 +11,13 @@ import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { socketPath } from '../../src/control/control-protocol.ts';
 import { openControl } from '../../src/control/control-server.ts';
 import { flagstaff, outputOf, startsOn } from '../support/operator.ts';
-import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+import {
+  closedAfter,
+  serverFor,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+} from '../support/server.ts';
 
 const FEATURES = '/projects/default/features';
 
@@ -139,10 +145,10 @@ describe('without a running server', () => {
     assert.equal((await flagstaff(['snapshot', '-d', folder])).code, 69);
   });
 
-  it('a start takes the place of a socket that was left behind, and a stop removes its own', async () => {
+  it('a start takes the place of a socket that was left behind, and a stop removes its own', async (t) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'flagstaff.sock'), '');
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     assert.equal(statSync(join(folder, 'flagstaff.sock')).mode & 0o777, 0o600);
     assert.equal((await outputOf(['status', '-d', folder])).server.pid, process.pid);
     await server.stop();
@@ -204,27 +210,26 @@ describe('the control channel', () => {
     assert.match(await exchange('POST /flush HTTP/1.1\r\n'), /^HTTP\/1\.1 400 /, 'half a request');
   });
 
-  it('can be used by curl, as the handbook says', async () => {
-    const control = await openControl({ folder, handlers, log });
+  it('can be used by curl, as the handbook says', async (t) => {
+    closedAfter(t, await openControl({ folder, handlers, log }));
     const path = socketPath(folder) ?? '';
     const args = ['--silent', '--unix-socket', path, '-X', 'POST', 'http://localhost/status'];
     const { stdout } = await promisify(execFile)('curl', args);
     assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2, addons: [] });
-    await control.close();
   });
 
-  it("tells the client of a failure in the server's words", async () => {
-    const control = await openControl({ folder, handlers, log });
+  it("tells the client of a failure in the server's words", async (t) => {
+    const control = closedAfter(t, await openControl({ folder, handlers, log }));
     await assert.rejects(askServer(folder, 'snapshot'), new ControlError('the disk is full'));
     await control.close();
     assert(warnings.includes('A control request failed.'));
   });
 
-  it('is done without, with a warning, where the path is too long for a socket', async () => {
+  it('is done without, with a warning, where the path is too long for a socket', async (t) => {
     const long = join(folder, 'x'.repeat(120));
     assert.equal(socketPath(long, '/'), null);
     const before = warnings.length;
-    await (await openControl({ folder: long, handlers, log })).close();
+    await closedAfter(t, await openControl({ folder: long, handlers, log })).close();
     assert.equal(warnings.length, before + 1);
     assert.equal(await askServer(long, 'status'), null);
   });

@@ -8,7 +8,7 @@ import { it } from 'node:test';
 import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { SOCKET_FILE_NAME } from '../../src/control/control-protocol.ts';
 import { type ControlHandlers, openControl } from '../../src/control/control-server.ts';
-import { temporaryFolder } from '../support/server.ts';
+import { closedAfter, temporaryFolder } from '../support/server.ts';
 
 const handlers: ControlHandlers = {
   status: async () => ({ pid: 1, lastId: 2, durableId: 2, addons: [] }),
@@ -28,9 +28,9 @@ function withResolvers<T>() {
 
 const silent = { warn: () => undefined };
 
-it('a stop does not wait for a client that has asked nothing, nor for one that keeps its end open', async () => {
+it('a stop does not wait for a client that has asked nothing, nor for one that keeps its end open', async (t) => {
   const folder = temporaryFolder();
-  const control = await openControl({ folder, handlers, log: silent });
+  const control = closedAfter(t, await openControl({ folder, handlers, log: silent }));
   const asking = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   const mute = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   await Promise.all([once(asking, 'connect'), once(mute, 'connect')]);
@@ -42,14 +42,13 @@ it('a stop does not wait for a client that has asked nothing, nor for one that k
   mute.destroy();
 });
 
-it('the socket may be used by its owner alone', async () => {
+it('the socket may be used by its owner alone', async (t) => {
   const folder = temporaryFolder();
-  const control = await openControl({ folder, handlers, log: silent });
+  closedAfter(t, await openControl({ folder, handlers, log: silent }));
   assert.equal(statSync(join(folder, SOCKET_FILE_NAME)).mode & 0o777, 0o600);
-  await control.close();
 });
 
-it('a stop waits for the command that is being carried out, and its client gets the response', async () => {
+it('a stop waits for the command that is being carried out, and its client gets the response', async (t) => {
   const folder = temporaryFolder();
   const { promise: outcome, reject: fail } = withResolvers<never>();
   const { promise: begun, resolve: begin } = withResolvers<void>();
@@ -57,7 +56,10 @@ it('a stop waits for the command that is being carried out, and its client gets 
     begin();
     return outcome;
   };
-  const control = await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent });
+  const control = closedAfter(
+    t,
+    await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent }),
+  );
   const asked = askServer(folder, 'snapshot').catch((error: Error) => error.message);
   await begun;
   let isClosed = false;
@@ -71,14 +73,13 @@ it('a stop waits for the command that is being carried out, and its client gets 
   assert.equal(await asked, 'the disk is full');
 });
 
-it('a folder in the place of the socket costs the channel, and not the server', async () => {
+it('a folder in the place of the socket costs the channel, and not the server', async (t) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, SOCKET_FILE_NAME));
   const warnings: string[] = [];
   const log = { warn: (_: object, message: string) => void warnings.push(message) };
-  const control = await openControl({ folder, handlers, log });
+  closedAfter(t, await openControl({ folder, handlers, log }));
   assert.deepEqual(warnings, ['The control socket could not be opened.']);
-  await control.close();
 });
 
 it('a server that does not respond is said to be there, and nobody waits for it for ever, nor for its snapshot', async () => {
@@ -96,13 +97,12 @@ it('a server that does not respond is said to be there, and nobody waits for it 
   stopped.close();
 });
 
-it('a snapshot may take longer than any other response', async () => {
+it('a snapshot may take longer than any other response', async (t) => {
   const folder = temporaryFolder();
   const snapshot = async () => {
     await new Promise((resolve) => setTimeout(resolve, 250));
     return handlers.snapshot();
   };
-  const control = await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent });
+  closedAfter(t, await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent }));
   assert.equal((await askServer(folder, 'snapshot', { timeoutMs: 200 }))?.id, 2);
-  await control.close();
 });

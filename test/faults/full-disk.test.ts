@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FEATURES } from '../support/interface.ts';
-import { ADMIN_TOKEN, spawnServer } from '../support/server.ts';
+import { ADMIN_TOKEN, processFor } from '../support/server.ts';
 import { fillDisks, isMountable, onSmallDisk } from './full-disk.ts';
 
 describe('a real disk that runs full', {
@@ -14,9 +14,9 @@ describe('a real disk that runs full', {
     assert(result !== null && result.acknowledged > 100 && result.withoutResponse === 1);
   });
 
-  it('under a real process is refused by the reserve, with 503 and Retry-After, while reads go on', async () => {
+  it('under a real process is refused by the reserve, with 503 and Retry-After, while reads go on', async (t) => {
     await onSmallDisk(1024, async (folder) => {
-      const server = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: ADMIN_TOKEN });
+      const server = await processFor(t, folder, { INIT_ADMIN_API_TOKENS: ADMIN_TOKEN });
       const { status, headers, body } = await server.call('POST', FEATURES, { name: 'refused' });
       assert.deepEqual([status, headers.get('retry-after')], [503, '1']);
       assert.match(body.message, /almost full/);

@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import { describe, it } from 'node:test';
 import { post, RawConnection, request } from '../http/transport/raw-connection.ts';
 import { ENGINES } from '../support/installed-engines.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN, serverFor, type TestServer } from '../support/server.ts';
 
 const AUTHORIZATION = `Authorization: ${ADMIN_TOKEN}`;
 
@@ -47,8 +47,7 @@ const HEADERS = [
 for (const http of ENGINES) {
   describe(`header injection (${http})`, () => {
     it('is not possible by paths, queries, headers or names', async (t) => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: http } });
-      t.after(() => server.stop());
+      const server = await serverFor(t, { env: { HTTP_ENGINE: http } });
       const { port } = server.server;
       let requests = 0;
       const send = async (bytes: string): Promise<void> => {

@@ -6,7 +6,7 @@ import { QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
-import { type ReceivedResponse, startTestServer } from '../support/server.ts';
+import { type ReceivedResponse, serverFor } from '../support/server.ts';
 import { flood } from './stalled-sync.ts';
 
 const WRITES = 20_000;
@@ -22,7 +22,7 @@ describe('a disk that hangs', () => {
     const { disk, gate } = gatedDisk();
     const manual = new ManualClock();
     manual.runFreely();
-    const server = await startTestServer({
+    const server = await serverFor(t, {
       store: { fs: disk, clock: manual.clock, logReader: inlineLogReader(disk), mailboxLengthMax: 3 },
     });
     t.after(() => {

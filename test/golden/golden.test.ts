@@ -16,7 +16,13 @@ import { listSnapshots, readSnapshotHeader } from '../../src/persistence/snapsho
 import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
-import { serverFor, startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+import {
+  closedAfter,
+  serverFor,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+} from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import { documentIn, type EventShown, hashOf, type RunCommand, reduceTo, shownEvents } from './picture.ts';
 
@@ -59,7 +65,7 @@ function firstChanged(events: readonly EventShown[], { eventHashes, shapes }: Ex
 }
 
 for (const { name, folder } of GOLDEN_FOLDERS.filter((one) => one.name.startsWith('0.1.0/')))
-  it(`the first start on ${name} says that the older version will refuse the folder, and later starts do not`, async () => {
+  it(`the first start on ${name} says that the older version will refuse the folder, and later starts do not`, async (t) => {
     const copy = copyOf(folder);
     const warned: boolean[] = [];
     for (const start of ['first', 'second']) {
@@ -67,7 +73,7 @@ for (const { name, folder } of GOLDEN_FOLDERS.filter((one) => one.name.startsWit
       const log = Object.assign(Object.create(createLog('silent')) as Log, {
         warn: (_: object, message: string) => warnings.push(message),
       });
-      const server = await startTestServer({ folder: copy, log });
+      const server = await serverFor(t, { folder: copy, log });
       await server.call('POST', '/projects/default/features', { name: `after-the-${start}` });
       await server.stop();
       warned.push(
@@ -91,11 +97,11 @@ const stored = (folder: string): ReadonlyMap<string, string> =>
   );
 
 for (const { name, folder } of GOLDEN_FOLDERS)
-  it(`an upgrade of ${name} that records no change leaves the way back open`, async () => {
+  it(`an upgrade of ${name} that records no change leaves the way back open`, async (t) => {
     const copy = copyOf(folder);
     const before = stored(copy);
     const { writtenByOlder } = await outputOf(['upgrade', '--check', '-d', copy]);
-    const server = await startTestServer({ folder: copy });
+    const server = await serverFor(t, { folder: copy });
     const { recovery } = server.server.store;
     assert.equal(writtenByOlder, recovery.isOlder, 'the command says what the start finds');
     await server.stop();
@@ -109,9 +115,9 @@ it('a folder of 0.2.0 whose journal is gone has a way back too, as the command s
   assert.equal((await outputOf(['upgrade', '--check', '-d', copy])).writtenByOlder, true);
 });
 
-it('what follows a change has a content version that 0.2.0 refuses, in the journal and in snapshots', async () => {
+it('what follows a change has a content version that 0.2.0 refuses, in the journal and in snapshots', async (t) => {
   const copy = copyOf(GOLDEN_FOLDERS.find(({ name }) => name === '0.2.0/stopped')!.folder);
-  const server = await startTestServer({ folder: copy });
+  const server = await serverFor(t, { folder: copy });
   const mode = { name: 'Default', mode: 'private' };
   assert.equal((await server.call('PUT', '/projects/default', mode)).status, 200);
   await server.stop();
@@ -222,20 +228,17 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       assert.deepEqual(contentOf(folder), left);
     });
 
-    it('starts a server that knows the history of flags, the tokens, and the idempotency keys', async () => {
+    it('starts a server that knows the history of flags, the tokens, and the idempotency keys', async (t) => {
       const used = copyOf(folder);
       const events = await shownEvents(used);
-      const server = await serverOn(used, events);
-      try {
-        assert.equal(server.server.store.engine.lastId, lastEventId);
-        await holdsWhatItHeld(used);
-        await showsPastFlags(server, events);
-        await acceptsTheToken(server);
-        await repeatsTheResponse(server);
-        assert.equal(server.server.store.engine.lastId, lastEventId, 'none of it was a change');
-      } finally {
-        await server.stop();
-      }
+      const server = closedAfter(t, await serverOn(used, events));
+
+      assert.equal(server.server.store.engine.lastId, lastEventId);
+      await holdsWhatItHeld(used);
+      await showsPastFlags(server, events);
+      await acceptsTheToken(server);
+      await repeatsTheResponse(server);
+      assert.equal(server.server.store.engine.lastId, lastEventId, 'none of it was a change');
     });
 
     async function showsPastFlags({ call }: TestServer, events: readonly EventShown[]): Promise<void> {
@@ -261,9 +264,9 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       assert.deepEqual([again.status, again.body], [status, response]);
     }
 
-    it('accepts writes, gives no id twice, and is the same after two restarts', async () => {
+    it('accepts writes, gives no id twice, and is the same after two restarts', async (t) => {
       const used = copyOf(folder);
-      const server = await serverOn(used, await shownEvents(used));
+      const server = closedAfter(t, await serverOn(used, await shownEvents(used)));
       const { call } = server;
       const hash = (): string => stateHash(server.server.store.engine.world);
       try {

@@ -7,7 +7,7 @@ import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { importMarker } from '../../src/persistence/recovery/unfinished-work.ts';
 import { ConfigError } from '../../src/process/settings.ts';
 import { exportState } from '../support/documents/state-document.ts';
-import { startTestServer, temporaryFolder } from '../support/server.ts';
+import { serverFor, startTestServer, temporaryFolder } from '../support/server.ts';
 
 describe('a new data folder', () => {
   const folders: string[] = [];
@@ -25,8 +25,8 @@ describe('a new data folder', () => {
     return path;
   };
 
-  it('starts with a project, two environments and a user who owns it', async () => {
-    const server = await startTestServer();
+  it('starts with a project, two environments and a user who owns it', async (t) => {
+    const server = await serverFor(t);
     const { directory, projects } = server.server.store.engine.world;
     assert.deepEqual([...projects.keys()], ['default']);
     assert.deepEqual(
@@ -35,11 +35,10 @@ describe('a new data folder', () => {
     );
     assert.deepEqual([...(projects.get('default')?.members ?? [])], [[1, 4]]);
     assert.equal(directory.users.get(1)?.username, 'admin');
-    await server.stop();
   });
 
-  it('starts with the state of IMPORT_FILE instead, and exports the same document', async () => {
-    const first = await startTestServer();
+  it('starts with the state of IMPORT_FILE instead, and exports the same document', async (t) => {
+    const first = await serverFor(t);
     await first.call('POST', '/projects/default/features', { name: 'moved', type: 'experiment' });
     await first.call('POST', '/projects/default/features/moved/environments/production/strategies', {
       name: 'default',
@@ -47,17 +46,16 @@ describe('a new data folder', () => {
     await first.call('POST', '/projects/default/features/moved/environments/production/on');
     const exported = exportState(first.server.store.engine.world);
     await first.stop();
-    const second = await startTestServer({ env: { IMPORT_FILE: document(JSON.stringify(exported)) } });
+    const second = await serverFor(t, { env: { IMPORT_FILE: document(JSON.stringify(exported)) } });
     assert.deepEqual(exportState(second.server.store.engine.world), exported);
     const flag = await second.call('GET', '/projects/default/features/moved');
     assert.equal(flag.body.environments[1].enabled, true);
     await second.restart();
     assert.deepEqual(exportState(second.server.store.engine.world), exported, 'and it is not imported twice');
-    await second.stop();
   });
 
-  it('starts with the state of a server that has as many tokens of many projects as there may be', async () => {
-    const first = await startTestServer();
+  it('starts with the state of a server that has as many tokens of many projects as there may be', async (t) => {
+    const first = await serverFor(t);
     const exported = exportState(first.server.store.engine.world, { credentials: true });
     await first.stop();
     const [project] = exported.projects;
@@ -71,19 +69,18 @@ describe('a new data folder', () => {
       createdAt: project!.createdAt,
     }));
     exported.credentials!.apiTokens.push(...apiTokens);
-    const second = await startTestServer({ env: { IMPORT_FILE: document(JSON.stringify(exported)) } });
+    const second = await serverFor(t, { env: { IMPORT_FILE: document(JSON.stringify(exported)) } });
     const { apiTokens: kept } = second.server.store.engine.world.directory;
     assert.deepEqual([...kept.values()].at(-1)?.projects, ids);
     assert(kept.size >= apiTokens.length);
-    await second.stop();
   });
 
-  it('starts with the client and frontend tokens of the settings', async () => {
+  it('starts with the client and frontend tokens of the settings', async (t) => {
     const env = {
       INIT_CLIENT_API_TOKENS: 'default:development.client-secret',
       INIT_FRONTEND_API_TOKENS: '*:production.frontend-secret',
     };
-    const server = await startTestServer({ env });
+    const server = await serverFor(t, { env });
     const { body } = await server.call('GET', '/api-tokens');
     assert.deepEqual(
       body.tokens.map(({ tokenName, type, projects, environment }: Record<string, unknown>) => [
@@ -95,20 +92,18 @@ describe('a new data folder', () => {
         ['frontend', 'frontend', ['*'], 'production'],
       ],
     );
-    await server.stop();
   });
 
   for (const token of ['default:staging.x', 'nothing:development.x']) {
-    it(`does not start with the client token ${token}, whose scope does not exist`, async () => {
+    it(`does not start with the client token ${token}, whose scope does not exist`, async (t) => {
       const folder = newFolder();
       const start = startTestServer({ folder, env: { INIT_CLIENT_API_TOKENS: token } });
       await assert.rejects(
         start,
         (error) => error instanceof ConfigError && /does not exist/.test(error.message),
       );
-      const server = await startTestServer({ folder });
+      const server = await serverFor(t, { folder });
       assert.equal((await server.call('GET', '/projects/default')).status, 200, 'nothing was recorded');
-      await server.stop();
     });
   }
 
@@ -117,14 +112,13 @@ describe('a new data folder', () => {
     ['of the wrong shape', '{ "formatVersion": 1, "projects": 5 }', /at \/projects/],
     ['of another format', '{ "formatVersion": 99 }', /at \/formatVersion/],
   ] as const) {
-    it(`does not start with an IMPORT_FILE that is ${what}: it says where, and records nothing`, async () => {
+    it(`does not start with an IMPORT_FILE that is ${what}: it says where, and records nothing`, async (t) => {
       const folder = newFolder();
       const start = startTestServer({ folder, env: { IMPORT_FILE: document(text) } });
       await assert.rejects(start, (error) => error instanceof ConfigError && place.test(error.message));
       assert(!existsSync(importMarker(folder)));
-      const server = await startTestServer({ folder });
+      const server = await serverFor(t, { folder });
       assert.equal((await server.call('GET', '/projects/default')).status, 200);
-      await server.stop();
     });
   }
 

@@ -147,8 +147,8 @@ const placeOf = (file: string, line: number | undefined): string => {
 
 function failure({ path, file, line, error }: Failure): string {
   const { cause } = error;
-  // A process that fails as a whole says why in what it prints.
-  const isWhole = cause === 'test failed';
+  // A process that fails as a whole has its path for a name, and says why in what it prints.
+  const isWhole = path.at(-1) === file;
   const said = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   const text = stripVTControlCharacters([said, ...(isWhole ? (outputs.get(file) ?? []) : [])].join('\n'));
   const pattern = isWhole ? '' : ` --test-name-pattern=${quoted(path.at(-1) ?? '')}`;

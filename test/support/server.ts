@@ -195,6 +195,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     });
   };
   let server = await start();
+  let isRunning = true;
   const origin = (): string => `http://127.0.0.1:${server.port}`;
   return {
     get server() {
@@ -212,20 +213,40 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       server = await start();
     },
     async stop() {
+      if (!isRunning) return;
+      isRunning = false;
       await server.close();
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
+type Closable = { close(): unknown } | { stop(): unknown } | { kill(): unknown };
+
+const closing = async (one: Closable): Promise<void> => {
+  await ('close' in one ? one.close() : 'stop' in one ? one.stop() : one.kill());
+};
+
+export type Test = Pick<TestContext, 'after'>;
+
+const opened = new WeakMap<Test, Closable[]>();
+
+/** Closes it when the test ends, or fails: what is left open would keep the process. What was opened last is closed first. */
+export function closedAfter<T extends Closable>(t: Test, one: T): T {
+  const all = opened.get(t) ?? [];
+  if (all.length === 0) {
+    opened.set(t, all);
+    t.after(async () => {
+      for (const last of all.toReversed()) await closing(last);
+    });
+  }
+  all.push(one);
+  return one;
+}
+
 /** A server that runs until the end of a test. */
-export async function serverFor(
-  t: Pick<TestContext, 'after'>,
-  options: TestServerOptions = {},
-): Promise<TestServer> {
-  const server = await startTestServer(options);
-  t.after(() => server.stop());
-  return server;
+export async function serverFor(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
+  return closedAfter(t, await startTestServer(options));
 }
 
 /** A suite with a server of its own. */
@@ -314,6 +335,12 @@ export async function spawnServer(
     },
   };
 }
+
+/** A process that runs until the end of a test. */
+export const processFor = async (
+  t: Test,
+  ...options: Parameters<typeof spawnServer>
+): Promise<ServerProcess> => closedAfter(t, await spawnServer(...options));
 
 /** Memory of the process that is in use, from the kernel. */
 export function residentBytes({ child }: ServerProcess): number {

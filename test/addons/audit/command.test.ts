@@ -19,7 +19,7 @@ import {
   segmentsIn,
   verifyAlone,
 } from '../../support/operator.ts';
-import { startTestServer, temporaryFolder } from '../../support/server.ts';
+import { serverFor, temporaryFolder } from '../../support/server.ts';
 import { headsOf } from './audit-fixture.ts';
 
 /** Changes the frame at `index`, of those that a person made. */
@@ -76,9 +76,9 @@ describe('flagstaff audit', () => {
     }
   });
 
-  it('finds the folder of last week in place of that of today, and goes on to prove what a new head stands for', async () => {
+  it('finds the folder of last week in place of that of today, and goes on to prove what a new head stands for', async (t) => {
     const today = copyOf(folder);
-    const server = await startTestServer({ folder: today });
+    const server = await serverFor(t, { folder: today });
     await server.call('POST', '/projects/default/features', { name: 'later' });
     await server.stop();
     const kept = (await headsOf(realFileSystem, today)).at(-1)!.note;
@@ -102,7 +102,7 @@ describe('flagstaff audit', () => {
     assert.match(json.notes.at(-1), /no events are behind it with which it could be compared/);
   });
 
-  it('finds that the oldest events were deleted, where no signed head says so, and so does the next start', async () => {
+  it('finds that the oldest events were deleted, where no signed head says so, and so does the next start', async (t) => {
     const cut = copyOf(folder);
     for (const file of segmentsIn(cut).slice(0, 2)) rmSync(file);
     const oldest = Number(fileAt(segmentsIn(cut), 0).slice(-28, -8));
@@ -112,17 +112,16 @@ describe('flagstaff audit', () => {
     assert.deepEqual([code, json.proved], [65, false]);
     const [{ from, to, kind }] = json.differences;
     assert.deepEqual([kind, from, to], ['missing', 1, oldest - 1]);
-    const server = await startTestServer({ folder: cut });
+    const server = await serverFor(t, { folder: cut });
     await server.server.store.historyCheck.pass();
     const { warning } = (await (await fetch(`${server.origin}/health`)).json()) as { warning: string };
     assert.match(warning, new RegExp(`the events from 1 to ${oldest - 1} are missing`));
-    await server.stop();
   });
 
-  it('who has the private key too cannot change what a kept head stands for', async () => {
+  it('who has the private key too cannot change what a kept head stands for', async (t) => {
     const forged = await forge(folder, byAnother);
     rmSync(headsPath(forged));
-    const server = await startTestServer({ folder: forged });
+    const server = await serverFor(t, { folder: forged });
     await server.stop();
     assert.equal(
       (await flagstaff(['audit', 'verify', '-d', forged, '--key', key])).code,
@@ -152,12 +151,12 @@ describe('flagstaff audit', () => {
     assert.deepEqual([nothing.code, /Nothing is proved/.test(nothing.err)], [65, true]);
   });
 
-  it('a new key signs all that the old one has signed, and what follows; the old one counts for a kept head', async () => {
+  it('a new key signs all that the old one has signed, and what follows; the old one counts for a kept head', async (t) => {
     const rotated = copyOf(folder);
     const { code, out: newKey } = await flagstaff(['audit', 'replace-key', '-d', rotated]);
     assert.equal(code, 0);
     assert.equal(newKey, await keyOf(rotated));
-    const server = await startTestServer({ folder: rotated });
+    const server = await serverFor(t, { folder: rotated });
     await server.call('POST', '/projects/default/features', { name: 'under-the-new-key' });
     const health = await fetch(`${server.origin}/health`);
     const { head: told } = (await health.json()) as { readonly head: { readonly key: string } };
@@ -184,11 +183,11 @@ describe('flagstaff audit', () => {
     await heads.close();
   }
 
-  it('a key that was replaced signs nothing that follows, whoever has found it', async () => {
+  it('a key that was replaced signs nothing that follows, whoever has found it', async (t) => {
     const rotated = copyOf(folder);
     const stolen = readFileSync(join(rotated, 'history.key'));
     const { out: newKey } = await flagstaff(['audit', 'replace-key', '-d', rotated]);
-    const server = await startTestServer({ folder: rotated });
+    const server = await serverFor(t, { folder: rotated });
     await server.call('POST', '/projects/default/features', { name: 'under-the-stolen-key' });
     await server.stop();
     await signNewest(rotated, (head) => new HeadSigner(createPrivateKey(stolen)).sign(head));
@@ -210,15 +209,14 @@ describe('flagstaff audit', () => {
     assert.deepEqual([alone.code, /not signed by the key/.test(alone.said)], [1, true]);
   });
 
-  it('is not replaced where it has signed nothing here, nor while a server runs', async () => {
+  it('is not replaced where it has signed nothing here, nor while a server runs', async (t) => {
     const foreign = copyOf(folder);
     rmSync(join(foreign, 'history.key'));
     const { code, err } = await flagstaff(['audit', 'replace-key', '-d', foreign]);
     assert.deepEqual([code, /has not signed the newest head/.test(err)], [66, true]);
     assert(!existsSync(join(foreign, 'history.key')), 'nothing was changed');
-    const server = await startTestServer({ folder: foreign });
+    await serverFor(t, { folder: foreign });
     assert.notEqual((await flagstaff(['audit', 'replace-key', '-d', foreign])).code, 0);
-    await server.stop();
   });
 
   it('keeps the key for the server alone, and out of backups', async () => {

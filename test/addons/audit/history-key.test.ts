@@ -9,7 +9,7 @@ import { readHistoryKey, replaceHistoryKey } from '../../../src/addons/audit/his
 import { HeadSigner } from '../../../src/addons/audit/signed-head.ts';
 import { type FileSystem, type OpenFile, realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { copyOf, pastFolder } from '../../support/operator.ts';
-import { startTestServer } from '../../support/server.ts';
+import { serverFor, startTestServer } from '../../support/server.ts';
 import { headsOf } from './audit-fixture.ts';
 
 class Crash extends Error {}
@@ -102,10 +102,10 @@ describe('a key file', () => {
     ({ folder } = await pastFolder());
   });
 
-  it('that is empty is none: the start makes a key', async () => {
+  it('that is empty is none: the start makes a key', async (t) => {
     const copy = copyOf(folder);
     writeFileSync(keyFileIn(copy), '');
-    const server = await startTestServer({ folder: copy });
+    const server = await serverFor(t, { folder: copy });
     await server.stop();
     const newest = (await headsOf(realFileSystem, copy)).at(-1);
     assert.equal(newest?.head.lastId, server.server.store.engine.lastId);

@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
 import { NO_UWS } from '../../support/installed-engines.ts';
 import { flagstaff } from '../../support/operator.ts';
-import { caller, ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
+import { caller, closedAfter, ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
-import { CLIENT, documents, flag, startStub, until } from './edges.ts';
+import { CLIENT, documentStub, flag, until } from './edges.ts';
 
 /** Why no port can be shared; false where it can: by uWebSockets.js, and by node:http from Node 23 on. */
 const NO_SHARED_PORT =
@@ -73,8 +73,8 @@ describe('the command flagstaff edge', () => {
     for (const child of running) child.kill('SIGKILL');
   });
 
-  it('a process that is killed while its upstream is away serves again from its copy', async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+  it('a process that is killed while its upstream is away serves again from its copy', async (t) => {
+    const upstream = await documentStub(t, () => ({ features: [flag('a')] }));
     const options = [
       '--upstream-url',
       upstream.origin,
@@ -85,7 +85,7 @@ describe('the command flagstaff edge', () => {
       '--port',
       '0',
     ];
-    const first = await spawnEdge(...options);
+    const first = closedAfter(t, await spawnEdge(...options));
     await until(() => isReady(first.origin));
     const document = (await read(first.origin)).body;
     await until(() => {
@@ -97,23 +97,22 @@ describe('the command flagstaff edge', () => {
     });
     await upstream.close();
     await first.kill();
-    const second = await spawnEdge(...options);
+    const second = closedAfter(t, await spawnEdge(...options));
     await until(() => isReady(second.origin));
     const { status, body, headers } = await read(second.origin);
     assert.deepEqual([status, body], [200, document]);
     assert.ok(Number(headers.get('flagstaff-age-ms')) > 0);
-    await second.kill();
   });
 
   it('two of them share a port', {
     skip: NO_SHARED_PORT,
-  }, async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+  }, async (t) => {
+    const upstream = await documentStub(t, () => ({ features: [flag('a')] }));
     const port = String(await freePort());
     const options = ['--upstream-url', upstream.origin, '--tokens', CLIENT, '--port', port];
     const both = [
-      await spawnEdge(...options, '--instance-id', 'one'),
-      await spawnEdge(...options, '--instance-id', 'two'),
+      closedAfter(t, await spawnEdge(...options, '--instance-id', 'one')),
+      closedAfter(t, await spawnEdge(...options, '--instance-id', 'two')),
     ];
     const seen = new Set<string>();
     await until(async () => {
@@ -125,7 +124,6 @@ describe('the command flagstaff edge', () => {
       return seen.size === 2;
     });
     for (const one of both) await one.kill();
-    await upstream.close();
   });
 
   it('says in one line what is wrong with its options, and that nothing runs where it is asked', async () => {

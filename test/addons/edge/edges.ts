@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Edge, type EdgeOptions } from '../../../src/addons/edge/edge.ts';
 import { type GivenOptions, readSettings } from '../../../src/addons/edge/settings.ts';
 import { createLog } from '../../../src/process/log.ts';
-import { type Call, caller } from '../../support/server.ts';
+import { type Call, caller, closedAfter, type Test } from '../../support/server.ts';
 
 export interface TestEdge {
   readonly edge: Edge;
@@ -29,6 +29,10 @@ export async function startEdge(
   if (isWaitedFor) await until(() => edge.unready === null);
   return { edge, origin, call: (prefix) => caller(origin, prefix), stop: () => edge.stop() };
 }
+
+/** An edge that runs until the end of a test. */
+export const edgeFor = async (t: Test, ...options: Parameters<typeof startEdge>): Promise<TestEdge> =>
+  closedAfter(t, await startEdge(...options));
 
 /** Resolves once it is so; the runner's own timeout ends a wait in vain. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -90,6 +94,10 @@ export async function startStub(
   };
 }
 
+/** An upstream that is there until the end of a test. */
+export const stubFor = async (t: Test, ...options: Parameters<typeof startStub>): Promise<StubUpstream> =>
+  closedAfter(t, await startStub(...options));
+
 function validIn(body: string, refused: ReadonlySet<string>): readonly object[] {
   return (JSON.parse(body) as { tokens: string[] }).tokens.flatMap((token) => {
     const [, project, type] = /^([^:]+):[^.]+\.(client|frontend)/.exec(token) ?? [];
@@ -109,6 +117,13 @@ export function documents(documentNow: () => object): (request: Received, respon
     response.end(JSON.stringify(documentNow()));
   };
 }
+
+/** An upstream that has only whole documents, until the end of a test. */
+export const documentStub = (
+  t: Test,
+  documentNow: () => object,
+  options?: Parameters<typeof startStub>[1],
+): Promise<StubUpstream> => stubFor(t, documents(documentNow), options);
 
 export const CLIENT = '*:development.client-secret';
 export const FRONTEND = '*:development.frontend-secret';

@@ -13,7 +13,7 @@ import {
   UpstreamError,
   type UpstreamResponse,
 } from '../../../src/addons/edge/upstream-client.ts';
-import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
+import { CLIENT, documents, edgeFor, FRONTEND, flag, stubFor, until } from './edges.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -247,7 +247,7 @@ describe('an edge whose upstream changes the ways in which it can be read', () =
     let name = 'a';
     let eventId = 1;
     const whole = documents(() => ({ features: [flag(name)] }));
-    const upstream = await startStub((request, response) => {
+    const upstream = await stubFor(t, (request, response) => {
       const way = request.path === '/api/client/streaming' ? 'streaming' : 'delta';
       if (request.path === '/api/client/features') return whole(request, response);
       if (!offered.has(way)) return void response.writeHead(404).end('{}');
@@ -257,9 +257,7 @@ describe('an edge whose upstream changes the ways in which it can be read', () =
     });
     let nowMs = 0;
     const tokens = `${CLIENT},${FRONTEND}`;
-    t.after(() => upstream.close());
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens }, { now: () => nowMs });
-    t.after(() => edge.stop());
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens }, { now: () => nowMs });
     const change = async (to: string, way: FeedWay): Promise<void> => {
       [name, eventId] = [to, eventId + 1];
       for (const stream of streams) stream.end();
@@ -286,29 +284,26 @@ describe('an edge whose upstream changes the ways in which it can be read', () =
   });
 
   it('reads deltas where something on the way holds the stream back', async (t) => {
-    const upstream = await startStub(({ path }, response) => {
+    const upstream = await stubFor(t, ({ path }, response) => {
       if (path === '/api/client/delta') response.end(hydration('a', 1));
       else if (path === '/api/client/streaming')
         response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       else response.writeHead(404).end();
     });
-    t.after(() => upstream.close());
-    const edge = await startEdge({
+    const edge = await edgeFor(t, {
       ...{ 'upstream-url': upstream.origin, tokens: CLIENT, 'upstream-request-timeout': '0.5' },
     });
-    t.after(() => edge.stop());
     assert.equal([...edge.edge.mirrors][0]?.feed.way, 'delta');
   });
 });
 
 describe('the streams of very many mirrors', () => {
   it('take no connection from other requests to the upstream', async (t) => {
-    const upstream = await startStub(({ path }, response) => {
+    const upstream = await stubFor(t, ({ path }, response) => {
       if (path !== '/api/client/streaming') return void response.end('{}');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`event: unleash-connected\ndata: ${hydration('a', 1)}\n\n`);
     });
-    t.after(() => upstream.close());
     const client = new UpstreamClient(readSettings({ 'upstream-url': upstream.origin }, {}).upstream);
     t.after(() => client.close());
     const ended = new AbortController();

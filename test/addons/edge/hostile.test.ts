@@ -17,16 +17,16 @@ import type { HttpResponse, Responder, TransportRequest } from '../../../src/htt
 import { createLog } from '../../../src/process/log.ts';
 import { fetchRaw, request } from '../../http/transport/raw-connection.ts';
 import { ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
-import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
+import { CLIENT, documentStub, documents, edgeFor, FRONTEND, flag, stubFor, until } from './edges.ts';
 
 const settingsWith = (url: string) =>
   readSettings({ 'upstream-url': url, 'upstream-request-timeout': '60' }, {});
 
 describe('a hostile upstream', () => {
-  it('a body without end is cut off, and named', async () => {
+  it('a body without end is cut off, and named', async (t) => {
     const mebibyte = Buffer.alloc(1024 * 1024, ' ');
     let sentBytes = 0;
-    const upstream = await startStub((_, response) => {
+    const upstream = await stubFor(t, (_, response) => {
       const send = (): void => {
         while (!response.destroyed && response.write(mebibyte)) sentBytes += mebibyte.length;
       };
@@ -37,15 +37,14 @@ describe('a hostile upstream', () => {
     await assert.rejects(client.get('/api/client/features', CLIENT), /more than 96 MiB/);
     assert.ok(sentBytes < BODY_BYTES_MAX + 64 * mebibyte.length, 'it is not read to its end');
     client.close();
-    await upstream.close();
   });
 
-  it('what is no document changes nothing, and is named with its place', async () => {
+  it('what is no document changes nothing, and is named with its place', async (t) => {
     let isBroken = false;
-    const upstream = await startStub(
-      documents(() => ({ features: isBroken ? [{ name: 'a', enabled: 'yes' }] : [flag('a')] })),
-    );
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${CLIENT},${FRONTEND}` });
+    const upstream = await documentStub(t, () => ({
+      features: isBroken ? [{ name: 'a', enabled: 'yes' }] : [flag('a')],
+    }));
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: `${CLIENT},${FRONTEND}` });
     isBroken = true;
     const asked = upstream.received.length;
     await until(() => upstream.received.length > asked + 1);
@@ -59,16 +58,15 @@ describe('a hostile upstream', () => {
     await assert.rejects(read('<html>'), /no JSON/);
     for (const text of ['{}', '[]', '{"features":null}', 'null', '{"features":{}}'])
       await assert.rejects(read(text), /something else than flags/, text);
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('a flag with half a character, or a field given twice, is served as it was sent, and so are all others', async () => {
+  it('a flag with half a character, or a field given twice, is served as it was sent, and so are all others', async (t) => {
     const odd = '{"name":"a","enabled":true,"description":"\\ud800","enabled":true,"x":{"__proto__":1e999}}';
-    const upstream = await startStub(
+    const upstream = await stubFor(
+      t,
       (_, response) => void response.end(`{"features":[${odd},{"name":"b","enabled":true}]}`),
     );
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     const { status, body } = await edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
     assert.equal(status, 200);
     assert.deepEqual(
@@ -76,43 +74,41 @@ describe('a hostile upstream', () => {
       ['a', 'b'],
     );
     assert.equal(body.features[0].description, '\ud800');
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('a token that it refuses is not served any more, and neither is what was read with it', async () => {
+  it('a token that it refuses is not served any more, and neither is what was read with it', async (t) => {
     let isRefused = false;
     const refused = new Set<string>();
-    const upstream = await startStub(
+    const upstream = await stubFor(
+      t,
       (request, response) => {
         if (isRefused) response.writeHead(403).end('{}');
         else documents(() => ({ features: [flag('a')] }))(request, response);
       },
       { refused },
     );
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     const read = () => edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
     assert.equal((await read()).status, 200);
     refused.add(CLIENT);
     isRefused = true;
     await until(async () => (await read()).status === 401);
     assert.equal(edge.edge.mirrors.size, 0);
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('a token that was served beside a refused one is served on, and the edge stays ready', async () => {
+  it('a token that was served beside a refused one is served on, and the edge stays ready', async (t) => {
     const other = '*:development.client-other';
     let isRefused = false;
     const refused = new Set<string>();
-    const upstream = await startStub(
+    const upstream = await stubFor(
+      t,
       (request, response) => {
         if (isRefused && request.headers.authorization === CLIENT) response.writeHead(403).end('{}');
         else documents(() => ({ features: [flag('a')] }))(request, response);
       },
       { refused },
     );
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${CLIENT},${other}` });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: `${CLIENT},${other}` });
     const read = (token: string) => edge.call('/api/client')('GET', '/features', undefined, { token });
     assert.deepEqual([(await read(CLIENT)).status, (await read(other)).status], [200, 200]);
     refused.add(CLIENT);
@@ -120,21 +116,19 @@ describe('a hostile upstream', () => {
     await until(async () => (await read(CLIENT)).status === 401);
     await until(() => edge.edge.unready === null);
     assert.equal((await read(other)).status, 200);
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('with --strict, a named token is told to ask again while the upstream is away, and any other is refused', async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+  it('with --strict, a named token is told to ask again while the upstream is away, and any other is refused', async (t) => {
+    const upstream = await documentStub(t, () => ({ features: [flag('a')] }));
     await upstream.close();
-    const edge = await startEdge(
+    const edge = await edgeFor(
+      t,
       { 'upstream-url': upstream.origin, tokens: CLIENT, strict: true },
       { isWaitedFor: false },
     );
     const statusOf = async (token: string) =>
       (await edge.call('/api/client')('GET', '/features', undefined, { token })).status;
     assert.deepEqual([await statusOf(CLIENT), await statusOf('*:development.made-up')], [503, 401]);
-    await edge.stop();
   });
 });
 
@@ -224,15 +218,13 @@ describe('hostile callers', () => {
     assert.equal(tokens.waitingCount, 0);
   });
 
-  it('a frontend token that no client token covers is told so, and not refused for ever', async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+  it('a frontend token that no client token covers is told so, and not refused for ever', async (t) => {
+    const upstream = await documentStub(t, () => ({ features: [flag('a')] }));
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     const token = '*:production.frontend-secret';
     const { status, body } = await edge.call('/api/frontend')('GET', '', undefined, { token });
     assert.equal(status, 503);
     assert.match(body.message, /one client token of the same environment/);
-    await edge.stop();
-    await upstream.close();
   });
 });
 
@@ -299,7 +291,7 @@ describe('settings of an edge', () => {
   });
 
   it('HTTP_ENGINE chooses the engine: node refuses a head that hides the length of a body', async (t) => {
-    const upstream = await startStub(documents(() => ({ features: [] })));
+    const upstream = await documentStub(t, () => ({ features: [] }));
     const options = { 'upstream-url': upstream.origin, tokens: CLIENT, port: '0', interface: '127.0.0.1' };
     const edge = new Edge({
       settings: readSettings(options, { HTTP_ENGINE: 'node' }),

@@ -9,8 +9,8 @@ import { Reports, WAITING_BYTES_MAX } from '../../../src/addons/edge/reports.ts'
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { freePort } from '../../support/free-port.ts';
-import { temporaryFolder } from '../../support/server.ts';
-import { CLIENT, documents, flag, type Received, startEdge, startStub, type TestEdge } from './edges.ts';
+import { type Test, temporaryFolder } from '../../support/server.ts';
+import { CLIENT, documents, edgeFor, flag, type Received, stubFor, type TestEdge } from './edges.ts';
 
 const HOUR = '2026-11-24T10:00:00.000Z';
 
@@ -37,20 +37,24 @@ const countsOf = (reports: Reports) =>
 const yes = (count: number) => ({ yes: count, no: 0, variants: { blue: count } });
 
 /** An edge with a folder, whose upstream has gone since it started. */
-async function startAndLeaveAlone() {
+async function startAndLeaveAlone(t: Test) {
   const folder = temporaryFolder();
   const port = await freePort();
   const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
-  const upstream = await startStub(document, { port });
-  const first = await startEdge(options);
+  const upstream = await stubFor(t, document, { port });
+  const first = await edgeFor(t, options);
   await upstream.close();
   return { folder, port, options, first };
 }
 
 describe('reports to an edge', () => {
-  it('counts of one hour are one, and come with their application', async () => {
-    const upstream = await startStub(document);
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT, 'app-name': 'the-edge' });
+  it('counts of one hour are one, and come with their application', async (t) => {
+    const upstream = await stubFor(t, document);
+    const edge = await edgeFor(t, {
+      'upstream-url': upstream.origin,
+      tokens: CLIENT,
+      'app-name': 'the-edge',
+    });
     await report(edge, { a: yes(1), b: yes(2) });
     await report(edge, { a: yes(10), unknown: yes(5) });
     await edge.edge.sendReports();
@@ -82,42 +86,38 @@ describe('reports to an edge', () => {
     assert.equal(applications[0].appName, 'shop');
     assert.equal('sdkVersion' in applications[0], false, 'an Unleash refuses the whole report for a null');
     assert.equal(applications[0].connectVia[0].appName, 'the-edge');
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('what a 413 refuses goes in halves, each count once', async () => {
+  it('what a 413 refuses goes in halves, each count once', async (t) => {
     const taken: SentBulk[] = [];
-    const upstream = await startStub((request, response) => {
+    const upstream = await stubFor(t, (request, response) => {
       if (!isBulk(request)) return document(request, response);
       const bulk = bulkOf(request);
       response.statusCode = bulk.metrics.length > 2 ? 413 : 202;
       if (response.statusCode === 202) taken.push(bulk);
       response.end();
     });
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     await report(edge, Object.fromEntries(FLAGS.map((name, at) => [name, yes(at + 1)])));
     await edge.edge.sendReports();
     const counted = taken.flatMap(({ metrics }) => metrics.map((one) => [one.featureName, one.yes] as const));
     assert.deepEqual(new Map(counted), new Map(FLAGS.map((name, at) => [name, at + 1])));
     assert.equal(counted.length, FLAGS.length);
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('an upstream that is away for an hour and over two restarts gets each count once', async () => {
-    const { port, options, first } = await startAndLeaveAlone();
+  it('an upstream that is away for an hour and over two restarts gets each count once', async (t) => {
+    const { port, options, first } = await startAndLeaveAlone(t);
     for (let minute = 0; minute < 60; minute += 1) {
       await report(first, { a: yes(1) });
       await first.edge.sendReports();
     }
     await report(first, { a: yes(2) });
     await first.stop();
-    const second = await startEdge(options);
+    const second = await edgeFor(t, options);
     await report(second, { a: yes(4) });
     await second.stop();
-    const after = await startStub(document, { port });
-    const third = await startEdge(options);
+    const after = await stubFor(t, document, { port });
+    const third = await edgeFor(t, options);
     await third.edge.sendReports();
     await third.edge.sendReports();
     const bulks = after.received.filter(isBulk).map(bulkOf);
@@ -125,25 +125,21 @@ describe('reports to an edge', () => {
       bulks.flatMap(({ metrics }) => metrics.map((one) => one.yes)),
       [60 + 2 + 4],
     );
-    await third.stop();
-    await after.close();
   });
 
-  it('what nobody knows to have arrived is not sent again, and is counted as dropped', async () => {
-    const upstream = await startStub((request, response) => {
+  it('what nobody knows to have arrived is not sent again, and is counted as dropped', async (t) => {
+    const upstream = await stubFor(t, (request, response) => {
       if (isBulk(request)) response.destroy();
       else document(request, response);
     });
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     await report(edge, { a: yes(1) });
     await edge.edge.sendReports();
     assert.deepEqual([edge.edge.reports.size, edge.edge.reports.droppedCount], [0, 1]);
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('reads on one connection leave nothing behind on it', async () => {
-    const upstream = await startStub(document);
+  it('reads on one connection leave nothing behind on it', async (t) => {
+    const upstream = await stubFor(t, document);
     const client = new UpstreamClient(readSettings({ 'upstream-url': upstream.origin }, {}).upstream);
     const warnings: string[] = [];
     const warned = ({ name }: Error): void => void warnings.push(name);
@@ -153,38 +149,36 @@ describe('reports to an edge', () => {
     process.off('warning', warned);
     assert.deepEqual(warnings, []);
     client.close();
-    await upstream.close();
   });
 
-  it('counts that a restart finds on the disk stay there while nobody knows whether the upstream takes reports', async () => {
-    const { folder, port, options, first } = await startAndLeaveAlone();
+  it('counts that a restart finds on the disk stay there while nobody knows whether the upstream takes reports', async (t) => {
+    const { folder, port, options, first } = await startAndLeaveAlone(t);
     await report(first, { a: yes(1), b: yes(1) });
     await first.stop();
-    const silent = await startStub(
+    await stubFor(
+      t,
       (request, response) => {
         if (isBulk(request)) response.destroy();
         else document(request, response);
       },
       { port },
     );
-    const second = await startEdge(options);
+    const second = await edgeFor(t, options);
     await second.edge.sendReports();
     assert.deepEqual([countsOf(second.edge.reports).length, second.edge.reports.droppedCount], [2, 0]);
     assert.match(readFileSync(join(folder, 'reports.edge'), 'utf8'), /"featureName":"b"/);
-    await second.stop();
-    await silent.close();
   });
 
-  it('a count goes by a token that covers its flag', async () => {
+  it('a count goes by a token that covers its flag', async (t) => {
     const [web, shop] = ['web:development.client-one', 'shop:development.client-two'];
-    const upstream = await startStub((request, response) => {
+    const upstream = await stubFor(t, (request, response) => {
       const name = request.headers.authorization === shop ? 'of-the-shop' : 'of-the-web';
       documents(() => ({ version: 2, features: [flag(name, { project: name.slice(7) })] }))(
         request,
         response,
       );
     });
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${web},${shop}` });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: `${web},${shop}` });
     const bucket = { start: HOUR, stop: HOUR, toggles: { 'of-the-shop': yes(1) } };
     const sent = { appName: 'shop', instanceId: '1', bucket };
     const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: shop });
@@ -195,13 +189,11 @@ describe('reports to an edge', () => {
       counting.map(({ headers }) => headers.authorization),
       [shop],
     );
-    await edge.stop();
-    await upstream.close();
   });
 
-  it('is sent one time after another, of which one at most waits', async () => {
+  it('is sent one time after another, of which one at most waits', async (t) => {
     let [underWay, together] = [0, 0];
-    const upstream = await startStub(async (request, response) => {
+    const upstream = await stubFor(t, async (request, response) => {
       if (!isBulk(request)) return document(request, response);
       underWay += 1;
       together = Math.max(together, underWay);
@@ -209,7 +201,7 @@ describe('reports to an edge', () => {
       underWay -= 1;
       document(request, response);
     });
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     await report(edge, { a: yes(1) });
     const first = edge.edge.sendReports();
     await new Promise((resolve) => setImmediate(resolve));
@@ -218,8 +210,6 @@ describe('reports to an edge', () => {
     assert.equal(new Set(others).size, 1);
     await Promise.all([first, ...others]);
     assert.deepEqual([together, upstream.received.filter(isBulk).length], [1, 2]);
-    await edge.stop();
-    await upstream.close();
   });
 
   it('of many failing pieces one is tried, and the others wait', async () => {
@@ -256,10 +246,10 @@ describe('reports to an edge', () => {
     assert.equal(countsOf(reports)[0]?.featureName, 'of-a-server');
   });
 
-  it('while the upstream is away, counts stay on the disk: nothing of them is on its way when a kill comes', async () => {
+  it('while the upstream is away, counts stay on the disk: nothing of them is on its way when a kill comes', async (t) => {
     const folder = temporaryFolder();
-    const upstream = await startStub(document);
-    const edge = await startEdge({
+    const upstream = await stubFor(t, document);
+    const edge = await edgeFor(t, {
       ...{ 'upstream-url': upstream.origin, tokens: CLIENT, 'backup-folder': folder },
     });
     await upstream.close();
@@ -272,14 +262,13 @@ describe('reports to an edge', () => {
     await edge.edge.sendReports();
     assert.equal(statSync(file).ino, ino, 'the file is not written, so it was never without them');
     assert.equal(edge.edge.reports.droppedCount, 0);
-    await edge.stop();
   });
 
-  it('what a connection cannot have taken waits, though nobody ever refused it', async () => {
+  it('what a connection cannot have taken waits, though nobody ever refused it', async (t) => {
     // Like an upstream behind a network that swallows everything: no connection ever comes about.
     const silent = createServer();
-    const upstream = await startStub(document);
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const upstream = await stubFor(t, document);
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: CLIENT });
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
     const client = new UpstreamClient({
@@ -306,8 +295,6 @@ describe('reports to an edge', () => {
     assert.equal(edge.edge.reports.droppedCount, 0);
     client.close();
     silent.close();
-    await edge.stop();
-    await upstream.close();
   });
 
   it('what waits at its bound is sent in pieces that are made one by one, and shown in part', async () => {

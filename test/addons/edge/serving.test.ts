@@ -8,7 +8,7 @@ import { UnleashClient } from 'unleash-proxy-client';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import { environmentPath } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { documents, flag, startEdge, startStub, type TestEdge, until } from './edges.ts';
+import { documents, edgeFor, flag, startEdge, stubFor, type TestEdge, until } from './edges.ts';
 
 const ENVIRONMENT = 'development';
 
@@ -185,15 +185,14 @@ describe('an edge in front of a Flagstaff', () => {
     assert.deepEqual(await of(edge.call), theirs);
   });
 
-  it('an edge behind it asks it for tokens and is fed by its stream', async () => {
-    const behind = await startEdge({ 'upstream-url': edge.origin, tokens: client });
+  it('an edge behind it asks it for tokens and is fed by its stream', async (t) => {
+    const behind = await edgeFor(t, { 'upstream-url': edge.origin, tokens: client });
     const { body } = await behind.call('/api/frontend')('GET', '?userId=ada', undefined, { token: frontend });
     assert.deepEqual(
       body.toggles.map((one: { name: string }) => one.name),
       ['for-ada', 'with-variants'],
     );
     assert.equal([...behind.edge.mirrors][0]?.feed.way, 'streaming');
-    await behind.stop();
   });
 
   it('a read can ask for the event of a change that was just made', async () => {
@@ -218,14 +217,12 @@ describe('an edge in front of a Flagstaff', () => {
 describe('an edge in front of an Unleash', () => {
   it('tokens of two environments get the flags of their own', async (t) => {
     const environmentOf = (token = '') => /^\*:([a-z]+)\./.exec(token)?.[1] ?? 'none';
-    const upstream = await startStub((request, response) => {
+    const upstream = await stubFor(t, (request, response) => {
       const name = `in-${environmentOf(request.headers.authorization)}`;
       documents(() => ({ features: [flag(name)] }))(request, response);
     });
-    t.after(() => upstream.close());
     const tokens = ['*:development.client-one', '*:production.client-two'];
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: tokens.join(',') });
-    t.after(() => edge.stop());
+    const edge = await edgeFor(t, { 'upstream-url': upstream.origin, tokens: tokens.join(',') });
     for (const token of tokens) {
       const { body } = await edge.call('/api/client')('GET', '/features', undefined, { token });
       const names = body.features.map(({ name }: { name: string }) => name);

@@ -6,6 +6,7 @@ import type { GivenOptions } from '../../../src/addons/edge/settings.ts';
 import {
   CLIENT,
   documents,
+  edgeFor,
   FRONTEND,
   flag,
   type StubUpstream,
@@ -52,7 +53,7 @@ describe('around what an edge serves', () => {
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     fetch(`${edge?.origin}${path}`, { method, headers });
 
-  it('responds below --base-path alone, and reads an upstream below a path', async () => {
+  it('responds below --base-path alone, and reads an upstream below a path', async (t) => {
     await start({ 'base-path': '/flags/' });
     const authorization = CLIENT;
     for (const [path, status] of [
@@ -68,10 +69,9 @@ describe('around what an edge serves', () => {
     });
     assert.equal(((await validated.json()) as { tokens: unknown[] }).tokens.length, 1);
     const front = edge as TestEdge;
-    const behind = await startEdge({ 'upstream-url': `${front.origin}/flags`, tokens: CLIENT });
+    const behind = await edgeFor(t, { 'upstream-url': `${front.origin}/flags`, tokens: CLIENT });
     const read = await behind.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
     assert.equal(read.body.features[0].name, 'a');
-    await behind.stop();
   });
 
   for (const [option, more] of [

@@ -9,7 +9,7 @@ import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { ENGINES } from '../../support/installed-engines.ts';
 import { caller, temporaryFolder } from '../../support/server.ts';
-import { CLIENT, documents, flag, startEdge, startStub } from './edges.ts';
+import { CLIENT, documents, edgeFor, flag, stubFor } from './edges.ts';
 
 interface Pair {
   readonly cert: string;
@@ -45,8 +45,7 @@ describe('TLS of an edge', () => {
 
   for (const httpEngine of ENGINES)
     it(`it serves HTTPS alone, and another edge believes the certificate that it is given (${httpEngine})`, async (t) => {
-      const upstream = await startStub(answer);
-      t.after(() => upstream.close());
+      const upstream = await stubFor(t, answer);
       const tls = {
         'tls-enable': true,
         'tls-server-cert': server.cert,
@@ -56,8 +55,7 @@ describe('TLS of an edge', () => {
         ...{ 'upstream-url': upstream.origin, tokens: CLIENT, 'tls-server-port': '0', ...tls },
         'http-engine': httpEngine,
       };
-      const edge = await startEdge(options);
-      t.after(() => edge.stop());
+      const edge = await edgeFor(t, options);
       const url = edge.origin.replace('http:', 'https:');
       const { host } = new URL(url);
       const body = await new Promise<string>((resolve, reject) => {
@@ -80,8 +78,7 @@ describe('TLS of an edge', () => {
         client.close();
       }
       const trusting = { 'upstream-certificate-file': server.cert };
-      const behind = await startEdge({ 'upstream-url': url, tokens: CLIENT, ...trusting });
-      t.after(() => behind.stop());
+      const behind = await edgeFor(t, { 'upstream-url': url, tokens: CLIENT, ...trusting });
       const read = await caller(behind.origin, '/api/client')('GET', '/features', undefined, {
         token: CLIENT,
       });
@@ -89,21 +86,19 @@ describe('TLS of an edge', () => {
     });
 
   it('it shows its own certificate to an upstream that asks for one, and is refused and told so with another, or none', async (t) => {
-    const upstream = await startStub(answer, {
+    const upstream = await stubFor(t, answer, {
       tls: {
         ...{ cert: readFileSync(server.cert), key: readFileSync(server.key) },
         ...{ ca: readFileSync(edgeAtServer.cert), requestCert: true, rejectUnauthorized: true },
       },
     });
-    t.after(() => upstream.close());
     const trusting = { 'upstream-certificate-file': server.cert };
     const showing = ({ cert, key }: Pair) => ({
       ...{ 'pkcs8-client-certificate-file': cert, 'pkcs8-client-key-file': key },
     });
-    const edge = await startEdge({
+    const edge = await edgeFor(t, {
       ...{ 'upstream-url': upstream.origin, tokens: CLIENT, ...trusting, ...showing(edgeAtServer) },
     });
-    t.after(() => edge.stop());
     const read = await edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
     assert.equal(read.body.features[0].name, 'a');
     for (const given of [trusting, { ...trusting, ...showing(stranger) }]) {

@@ -4,7 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { flagstaff } from '../../support/operator.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer, temporaryFolder } from '../../support/server.ts';
+import {
+  ADMIN_TOKEN,
+  closedAfter,
+  serverFor,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+} from '../../support/server.ts';
 import {
   type PlayedUnleash,
   playUnleash,
@@ -122,11 +129,8 @@ describe('flagstaff import-unleash', () => {
     const path = '/projects/default/features/flag-0000/environments/production/variants';
     const { variants } = recorded.admin[path] as { variants: { name: string }[] };
     const admin = { ...recorded.admin, [path]: { variants: variants.toReversed() } };
-    const [unsorted, to] = [await playUnleash({ ...recorded, admin }), await startTestServer()];
-    t.after(async () => {
-      unsorted.close();
-      await to.stop();
-    });
+    const to = await serverFor(t);
+    const unsorted = closedAfter(t, await playUnleash({ ...recorded, admin }));
     const migrate = () => flagstaff(['import-unleash', unsorted.url, '--to', to.origin], { env });
     assert.equal((await migrate()).code, 0);
     const { body } = await to.call('GET', path);
@@ -247,136 +251,128 @@ describe('flagstaff import-unleash', () => {
     }
   });
 
-  it('brings roles, groups, tag types, segments that stay with their projects, settings of projects, default strategies and links from a server that has them', async () => {
-    const [from, to] = [await startTestServer(), await startTestServer()];
-    try {
-      const make = async (method: string, path: string, body?: unknown) => {
-        const response = await from.call(method, path, body);
-        assert.ok(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
-        return response.body;
-      };
-      const permissions = [
-        { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'production' },
-        { name: 'UPDATE_FEATURE' },
-      ];
-      const { roles: role } = await make('POST', '/roles', { name: 'Releaser', type: 'custom', permissions });
-      const { roles: lead } = await make('POST', '/roles', {
-        name: 'Lead',
-        type: 'root-custom',
-        permissions: [],
+  it('brings roles, groups, tag types, segments that stay with their projects, settings of projects, default strategies and links from a server that has them', async (t) => {
+    const [from, to] = [await serverFor(t), await serverFor(t)];
+    const make = async (method: string, path: string, body?: unknown) => {
+      const response = await from.call(method, path, body);
+      assert.ok(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
+      return response.body;
+    };
+    const permissions = [
+      { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'production' },
+      { name: 'UPDATE_FEATURE' },
+    ];
+    const { roles: role } = await make('POST', '/roles', { name: 'Releaser', type: 'custom', permissions });
+    const { roles: lead } = await make('POST', '/roles', {
+      name: 'Lead',
+      type: 'root-custom',
+      permissions: [],
+    });
+    const user = await make('POST', '/user-admin', { email: 'ada@example.com', rootRole: lead.id });
+    const group = { name: 'Team', rootRole: lead.id, users: [{ user: { id: user.id } }] };
+    const { id: groupId } = await make('POST', '/groups', group);
+    await make('PUT', `/projects/default/groups/${groupId}/roles`, { roles: [role.id] });
+    await make('POST', `/projects/default/users/${user.id}/roles/${role.id}`);
+    await make('POST', '/tag-types', { name: 'team', description: 'Who owns it', color: '#123456' });
+    await make('POST', '/segments', { name: 'other', constraints: [] });
+    await make('POST', '/projects', { id: 'north', name: 'North', mode: 'protected' });
+    await make('PUT', '/projects/default/settings', { defaultStickiness: 'userId' });
+    await make('POST', '/segments', { name: 'of-north', project: 'north', constraints: [] });
+    const segment = await make('POST', '/segments', {
+      name: 'nordic',
+      project: 'default',
+      constraints: [],
+    });
+    await make('POST', '/projects/default/environments/production/default-strategy', {
+      name: 'flexibleRollout',
+      parameters: { rollout: '10' },
+      segments: [segment.id],
+    });
+    await make('POST', '/projects/default/features', { name: 'linked' });
+    await make('POST', '/projects/default/features/linked/link', {
+      url: 'https://tracker.example/1',
+      title: 'Ticket',
+    });
+    // Ids are others there.
+    await to.call('POST', '/roles', { name: 'First', type: 'custom', permissions: [] });
+    await to.call('POST', '/groups', { name: 'First' });
+    const migrate = () =>
+      flagstaff(['import-unleash', from.origin, '--to', to.origin], {
+        env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
       });
-      const user = await make('POST', '/user-admin', { email: 'ada@example.com', rootRole: lead.id });
-      const group = { name: 'Team', rootRole: lead.id, users: [{ user: { id: user.id } }] };
-      const { id: groupId } = await make('POST', '/groups', group);
-      await make('PUT', `/projects/default/groups/${groupId}/roles`, { roles: [role.id] });
-      await make('POST', `/projects/default/users/${user.id}/roles/${role.id}`);
-      await make('POST', '/tag-types', { name: 'team', description: 'Who owns it', color: '#123456' });
-      await make('POST', '/segments', { name: 'other', constraints: [] });
-      await make('POST', '/projects', { id: 'north', name: 'North', mode: 'protected' });
-      await make('PUT', '/projects/default/settings', { defaultStickiness: 'userId' });
-      await make('POST', '/segments', { name: 'of-north', project: 'north', constraints: [] });
-      const segment = await make('POST', '/segments', {
-        name: 'nordic',
-        project: 'default',
-        constraints: [],
-      });
-      await make('POST', '/projects/default/environments/production/default-strategy', {
-        name: 'flexibleRollout',
-        parameters: { rollout: '10' },
-        segments: [segment.id],
-      });
-      await make('POST', '/projects/default/features', { name: 'linked' });
-      await make('POST', '/projects/default/features/linked/link', {
-        url: 'https://tracker.example/1',
-        title: 'Ticket',
-      });
-      // Ids are others there.
-      await to.call('POST', '/roles', { name: 'First', type: 'custom', permissions: [] });
-      await to.call('POST', '/groups', { name: 'First' });
-      const migrate = () =>
-        flagstaff(['import-unleash', from.origin, '--to', to.origin], {
-          env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
-        });
-      const { code, out } = await migrate();
-      assert.equal(code, 0, out);
-      assert.match((await migrate()).out, /^Everything is equal already\.$/m);
-      const there = async (path: string) => (await to.call('GET', path)).body;
-      assert.deepEqual(
-        (await there('/segments')).segments.map(({ name, project }: Record<string, unknown>) => [
-          name,
-          project,
-        ]),
-        [
-          ['nordic', 'default'],
-          ['of-north', 'north'],
-          ['other', undefined],
-        ],
-      );
-      assert.equal((await there('/projects/default/overview')).defaultStickiness, 'userId');
-      assert.equal((await there('/projects/north/overview')).mode, 'protected');
-      const known = (await there('/roles')).roles as { id: number; name: string }[];
-      const idOf = (name: string) => known.find((one) => one.name === name)?.id;
-      assert.deepEqual(
-        (await there(`/roles/${idOf('Releaser')}`)).permissions.map(
-          ({ name, environment }: Record<string, unknown>) => [name, environment],
-        ),
-        [
-          ['UPDATE_FEATURE', undefined],
-          ['UPDATE_FEATURE_ENVIRONMENT', 'production'],
-        ],
-      );
-      const access = await there('/projects/default/access');
-      assert.deepEqual(
-        access.groups.map(({ name, roles }: Record<string, unknown>) => [name, roles]),
-        [['Team', [idOf('Releaser')]]],
-      );
-      assert.deepEqual(
-        (await there('/user-admin')).users.map((one: Record<string, unknown>) => one['rootRole']),
-        [1, idOf('Lead')],
-      );
-      const { links } = await there('/projects/default/features/linked');
-      assert.deepEqual([links[0].url, links[0].title], ['https://tracker.example/1', 'Ticket']);
-    } finally {
-      await Promise.all([from.stop(), to.stop()]);
-    }
+    const { code, out } = await migrate();
+    assert.equal(code, 0, out);
+    assert.match((await migrate()).out, /^Everything is equal already\.$/m);
+    const there = async (path: string) => (await to.call('GET', path)).body;
+    assert.deepEqual(
+      (await there('/segments')).segments.map(({ name, project }: Record<string, unknown>) => [
+        name,
+        project,
+      ]),
+      [
+        ['nordic', 'default'],
+        ['of-north', 'north'],
+        ['other', undefined],
+      ],
+    );
+    assert.equal((await there('/projects/default/overview')).defaultStickiness, 'userId');
+    assert.equal((await there('/projects/north/overview')).mode, 'protected');
+    const known = (await there('/roles')).roles as { id: number; name: string }[];
+    const idOf = (name: string) => known.find((one) => one.name === name)?.id;
+    assert.deepEqual(
+      (await there(`/roles/${idOf('Releaser')}`)).permissions.map(
+        ({ name, environment }: Record<string, unknown>) => [name, environment],
+      ),
+      [
+        ['UPDATE_FEATURE', undefined],
+        ['UPDATE_FEATURE_ENVIRONMENT', 'production'],
+      ],
+    );
+    const access = await there('/projects/default/access');
+    assert.deepEqual(
+      access.groups.map(({ name, roles }: Record<string, unknown>) => [name, roles]),
+      [['Team', [idOf('Releaser')]]],
+    );
+    assert.deepEqual(
+      (await there('/user-admin')).users.map((one: Record<string, unknown>) => one['rootRole']),
+      [1, idOf('Lead')],
+    );
+    const { links } = await there('/projects/default/features/linked');
+    assert.deepEqual([links[0].url, links[0].title], ['https://tracker.example/1', 'Ticket']);
   });
 
-  it('takes a parent away and revives a flag where the source did so, and one more run finds everything equal', async () => {
-    const [from, to] = [await startTestServer(), await startTestServer()];
-    try {
-      const features = '/projects/default/features';
-      const migrate = () =>
-        flagstaff(['import-unleash', from.origin, '--to', to.origin], {
-          env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
-        });
-      for (const name of ['first', 'second', 'child', 'gone']) await from.call('POST', features, { name });
-      const place = `${features}/gone/environments/production`;
-      await from.call('POST', `${place}/strategies`, { name: 'default' });
-      await from.call('POST', `${place}/on`);
-      await from.call('POST', `${features}/child/dependencies`, { feature: 'first' });
-      await migrate();
-      await from.call('DELETE', `${features}/gone`);
-      await from.call('DELETE', `${features}/child/dependencies/first`);
-      await from.call('POST', `${features}/first/dependencies`, { feature: 'second' });
-      assert.equal((await migrate()).code, 0);
-      const parentsOf = async (name: string): Promise<string[]> =>
-        (await to.call('GET', `${features}/${name}`)).body.dependencies.map(
-          ({ feature }: { feature: string }) => feature,
-        );
-      assert.deepEqual([await parentsOf('child'), await parentsOf('first')], [[], ['second']]);
-      await from.call('POST', '/archive/revive/gone');
-      await from.call('POST', `${place}/on`);
-      const { out } = await migrate();
-      assert.match(out, /^2 of 2 steps were taken\.$/m);
-      const { archived, environments } = (await to.call('GET', `${features}/gone`)).body;
-      assert.deepEqual(
-        [archived, environments.map(({ enabled }: { enabled: boolean }) => enabled)],
-        [false, [false, true]],
+  it('takes a parent away and revives a flag where the source did so, and one more run finds everything equal', async (t) => {
+    const [from, to] = [await serverFor(t), await serverFor(t)];
+    const features = '/projects/default/features';
+    const migrate = () =>
+      flagstaff(['import-unleash', from.origin, '--to', to.origin], {
+        env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
+      });
+    for (const name of ['first', 'second', 'child', 'gone']) await from.call('POST', features, { name });
+    const place = `${features}/gone/environments/production`;
+    await from.call('POST', `${place}/strategies`, { name: 'default' });
+    await from.call('POST', `${place}/on`);
+    await from.call('POST', `${features}/child/dependencies`, { feature: 'first' });
+    await migrate();
+    await from.call('DELETE', `${features}/gone`);
+    await from.call('DELETE', `${features}/child/dependencies/first`);
+    await from.call('POST', `${features}/first/dependencies`, { feature: 'second' });
+    assert.equal((await migrate()).code, 0);
+    const parentsOf = async (name: string): Promise<string[]> =>
+      (await to.call('GET', `${features}/${name}`)).body.dependencies.map(
+        ({ feature }: { feature: string }) => feature,
       );
-      assert.match((await migrate()).out, /^Everything is equal already\.$/m);
-    } finally {
-      await Promise.all([from.stop(), to.stop()]);
-    }
+    assert.deepEqual([await parentsOf('child'), await parentsOf('first')], [[], ['second']]);
+    await from.call('POST', '/archive/revive/gone');
+    await from.call('POST', `${place}/on`);
+    const { out } = await migrate();
+    assert.match(out, /^2 of 2 steps were taken\.$/m);
+    const { archived, environments } = (await to.call('GET', `${features}/gone`)).body;
+    assert.deepEqual(
+      [archived, environments.map(({ enabled }: { enabled: boolean }) => enabled)],
+      [false, [false, true]],
+    );
+    assert.match((await migrate()).out, /^Everything is equal already\.$/m);
   });
 
   it('reads the export of the same flags, and takes the segments from where they are', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { engineOf } from '../../../src/addons/node-http/settings.ts';
 import { start, until } from '../../http/transport/engines.ts';
 import { RawConnection, request } from '../../http/transport/raw-connection.ts';
-import { startTestServer } from '../../support/server.ts';
+import { serverFor } from '../../support/server.ts';
 
 const NODE = {
   name: 'node',
@@ -46,8 +46,7 @@ test('an address that has all its connections open gets no further one until one
 });
 
 test('the setting reaches the engine', async (t) => {
-  const server = await startTestServer({ env: { CONNECTIONS_PER_ADDRESS: '1' } });
-  t.after(() => server.stop());
+  const server = await serverFor(t, { env: { CONNECTIONS_PER_ADDRESS: '1' } });
   const first = await RawConnection.open(t, server.server.port);
   await until(() => server.server.transport.openConnections === 1);
   const second = await RawConnection.open(t, server.server.port);

@@ -7,23 +7,19 @@ import '../../support/check-responses.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../../../src/domain/state/events.ts';
 import type { DirectoryDraft } from '../../../src/domain/state/world.ts';
 import { invalidAt, record, recording, refused } from '../../support/interface.ts';
-import { describeInterface, serverFor, startTestServer } from '../../support/server.ts';
+import { describeInterface, serverFor } from '../../support/server.ts';
 
 const PASSWORD = 'Correct-horse-7';
 const FAR = '2999-01-01T00:00:00.000Z';
 
 const secretIn = (url: string) => url.split('=')[1] ?? '';
 
-it('links lead to the address that the operator gives, or to where the request went, whatever others write', async () => {
+it('links lead to the address that the operator gives, or to where the request went, whatever others write', async (t) => {
   const linkAt = async (env: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>) => {
-    const server = await startTestServer({ env });
-    try {
-      const invitation = { name: 'where', expiresAt: FAR };
-      const { body } = await server.call('POST', '/invite-link/tokens', invitation, { headers });
-      return body.url.replace(server.origin.slice('http://'.length), 'HERE').replace(/#.*/, '');
-    } finally {
-      await server.stop();
-    }
+    const server = await serverFor(t, { env });
+    const invitation = { name: 'where', expiresAt: FAR };
+    const { body } = await server.call('POST', '/invite-link/tokens', invitation, { headers });
+    return body.url.replace(server.origin.slice('http://'.length), 'HERE').replace(/#.*/, '');
   };
   const forged = {
     'x-forwarded-proto': 'https',

@@ -8,7 +8,7 @@ import { Seal } from '../../../src/addons/people/oidc-surface.ts';
 import { REPLY_BYTES_MAX } from '../../../src/addons/people/provider.ts';
 import { ADMIN_ROLE_ID } from '../../../src/domain/access/roles.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { closedAfter, startTestServer, type TestServer } from '../../support/server.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -269,8 +269,11 @@ describe('people who sign in with OpenID Connect', () => {
 });
 
 describe('OpenID Connect', () => {
-  it('turns those away whom no group gives a role, where the settings say so', async () => {
-    const site = await startSite({ OIDC_ROLES: '{"flag-editors":"Editor"}', OIDC_DEFAULT_ROLE: 'none' });
+  it('turns those away whom no group gives a role, where the settings say so', async (t) => {
+    const site = closedAfter(
+      t,
+      await startSite({ OIDC_ROLES: '{"flag-editors":"Editor"}', OIDC_DEFAULT_ROLE: 'none' }),
+    );
     for (const [groups, end] of [
       [['others'], '/?problem=refused'],
       [['flag-editors'], '/'],
@@ -280,12 +283,11 @@ describe('OpenID Connect', () => {
       await traveller.go(`${site.server.origin}/auth/oidc/login`);
       assert.equal(traveller.visited.at(-1), site.server.origin + end);
     }
-    await site.close();
   });
 
-  it('says that the provider cannot be reached, while everything else goes on, and works when it can', async () => {
+  it('says that the provider cannot be reached, while everything else goes on, and works when it can', async (t) => {
     const port = await freePort();
-    const site = await startSite({ OIDC_ISSUER: `http://127.0.0.1:${port}` });
+    const site = closedAfter(t, await startSite({ OIDC_ISSUER: `http://127.0.0.1:${port}` }));
     const { origin } = site.server;
     const login = async () => {
       const response = await fetch(`${origin}/auth/oidc/login`, { redirect: 'manual' });
@@ -293,7 +295,7 @@ describe('OpenID Connect', () => {
     };
     assert.equal(await login(), `${origin}/?problem=unreachable`);
     assert.equal((await site.server.call('GET', '/projects')).status, 200);
-    const late = await startProvider([origin], port);
+    const late = closedAfter(t, await startProvider([origin], port));
     const deadline = Date.now() + 15_000;
     let to = '';
     while (!to.startsWith(late.issuer) && Date.now() < deadline) {
@@ -301,11 +303,9 @@ describe('OpenID Connect', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     assert.ok(to.startsWith(`${late.issuer}/auth?`), to);
-    await late.close();
-    await site.close();
   });
 
-  it('takes no reply that is too long', async () => {
+  it('takes no reply that is too long', async (t) => {
     let sent = 0;
     const server = createServer((_, response) => {
       const piece = 'x'.repeat(64 * 1024);
@@ -320,7 +320,7 @@ describe('OpenID Connect', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const site = await startSite({ OIDC_ISSUER: issuer });
+    const site = closedAfter(t, await startSite({ OIDC_ISSUER: issuer }));
     const response = await fetch(`${site.server.origin}/auth/oidc/login`, { redirect: 'manual' });
     assert.match(response.headers.get('location')!, /problem=unreachable$/);
     assert.ok(sent < 20 * REPLY_BYTES_MAX, `${sent} bytes`);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { runScenario } from '../../golden/scenario.ts';
 import { DESCRIBED, describedRoute } from '../../support/described-routes.ts';
 import { keyed, shownOf } from '../../support/interface.ts';
-import { type Call, caller, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { type Call, caller, processFor, temporaryFolder } from '../../support/server.ts';
 
 const FAR = '2999-01-01T00:00:00.000Z';
 const PASSWORD = 'Long-enough-for-anybody-4';
@@ -15,8 +15,7 @@ const OF_SESSIONS = / \/auth\/(?:sessions?|simple)\b/;
 describe('a retry', () => {
   it('gets the first response of every write of the description, at once and after a kill', async (t) => {
     const folder = temporaryFolder();
-    let running = await spawnServer(folder);
-    t.after(() => running.kill());
+    let running = await processFor(t, folder);
     const retries: (() => Promise<void>)[] = [];
     const written = new Set<string>();
     const send: Call = (...args) => caller(running.origin, '')(...args);
@@ -50,7 +49,7 @@ describe('a retry', () => {
     const token = resetPasswordUrl.split('=').at(-1);
     await sendTwice('POST', '/auth/reset/password', { token, password: `${PASSWORD}2` }, { token: null });
     await running.kill();
-    running = await spawnServer(folder);
+    running = await processFor(t, folder);
     for (const retry of retries) await retry();
     const writes = DESCRIBED.filter(({ route }) => route.kind === 'write');
     assert.deepEqual(

@@ -14,7 +14,7 @@ import {
 import { ownCommand } from '../../../src/domain/decide/decide.ts';
 import { Authenticator, digestOf } from '../../../src/http/serving/access.ts';
 import { addUser, FEATURES } from '../../support/interface.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_TOKEN, serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -208,8 +208,8 @@ function filesIn(folder: string): readonly string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-it('a server that is reached by HTTPS alone takes no cookie that another host could have planted', async () => {
-  const server = await startTestServer({ env: { SECURE_COOKIES: 'on', BASE_URI_PATH: '/flags' } });
+it('a server that is reached by HTTPS alone takes no cookie that another host could have planted', async (t) => {
+  const server = await serverFor(t, { env: { SECURE_COOKIES: 'on', BASE_URI_PATH: '/flags' } });
   const at = `${server.origin}/flags`;
   const begun = await fetch(`${at}/auth/session`, {
     method: 'POST',
@@ -224,7 +224,6 @@ it('a server that is reached by HTTPS alone takes no cookie that another host co
   const read = (sent: string) => fetch(`${at}/api/admin/user`, { headers: { cookie: sent } });
   assert.equal((await read(pair)).status, 200);
   assert.equal((await read(pair.replace('__Host-flagstaff_session.flags', 'flagstaff_session'))).status, 401);
-  await server.stop();
 });
 
 it('a session ends a while after its last use, and at its end however much it is used', () => {

@@ -32,7 +32,7 @@ import {
   segmentsIn,
   snapshotsIn,
 } from '../../support/operator.ts';
-import { startTestServer } from '../../support/server.ts';
+import { serverFor, startTestServer } from '../../support/server.ts';
 import { headsOf } from '../audit/audit-fixture.ts';
 import { MemoryArchive } from '../replication/memory-archive.ts';
 
@@ -107,9 +107,9 @@ describe('flagstaff repair --from', () => {
     assert(eventsTaken > harmless, 'events were lost before they were taken from the copy');
   });
 
-  it('takes from an old backup what is lost, and keeps what came after the backup', async () => {
+  it('takes from an old backup what is lost, and keeps what came after the backup', async (t) => {
     const folder = copyOf(whole.folder);
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     await server.call('POST', '/projects/default/features', { name: 'after-the-backup' });
     await server.stop();
     const { deep: all } = await outputOf(['verify', '--deep', '-d', folder]);
@@ -265,13 +265,13 @@ describe('flagstaff repair --from', () => {
     assert.match(err, /not what was signed|missing/);
   });
 
-  it('mends by checksums where another key signed the heads that are here, as after a change of the key', async () => {
+  it('mends by checksums where another key signed the heads that are here, as after a change of the key', async (t) => {
     const folder = copyOf(whole.folder);
     flipByte(fileAt(segmentsIn(folder), 1), 200);
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(join(folder, 'history.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
     await outputOf(['repair', '--from', whole.folder, '-d', folder]);
-    const server = await startTestServer({ folder });
+    const server = await serverFor(t, { folder });
     await server.stop();
     await assertMended(folder, whole, 'another key');
   });

@@ -6,8 +6,9 @@ import { openStream } from '../../support/event-stream.ts';
 import { environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import {
   caller,
-  spawnServer,
-  startTestServer,
+  closedAfter,
+  processFor,
+  serverFor,
   type TestServer,
   temporaryFolder,
 } from '../../support/server.ts';
@@ -25,13 +26,13 @@ const clientToken = (server: TestServer): Promise<string> =>
 const TOGETHER = { concurrency: true };
 
 describe('streams of changes', TOGETHER, () => {
-  it('disconnect a client that does not read, before it has cost much, and leave the others alone', async () => {
-    const server = await startTestServer({});
+  it('disconnect a client that does not read, before it has cost much, and leave the others alone', async (t) => {
+    const server = await serverFor(t, {});
     const token = await clientToken(server);
     await makeFlag(server.call, 'wordy');
     const [hanging, reading] = [
-      await openStream(server.origin, STREAMING, { token }),
-      await openStream(server.origin, STREAMING, { token }),
+      closedAfter(t, await openStream(server.origin, STREAMING, { token })),
+      closedAfter(t, await openStream(server.origin, STREAMING, { token })),
     ];
     await Promise.all([hanging.next(), reading.next()]);
     hanging.pause();
@@ -49,40 +50,39 @@ describe('streams of changes', TOGETHER, () => {
     assert(Number((await reading.next()).id) > Number(heardId));
     // It reads nothing, so it would never hear of its end, and the process would wait for it.
     hanging.close();
-    await server.stop();
   });
 
-  it('end when the server stops', async () => {
-    const server = await startTestServer({});
+  it('end when the server stops', async (t) => {
+    const server = await serverFor(t, {});
     const token = await clientToken(server);
-    const stream = await openStream(server.origin, STREAMING, { token });
+    const stream = closedAfter(t, await openStream(server.origin, STREAMING, { token }));
     await stream.next();
     await Promise.all([stream.ended, server.stop()]);
   });
 
-  it('are shown to be alive by comments', async () => {
-    const server = await startTestServer({});
-    const stream = await openStream(server.origin, STREAMING, { token: await clientToken(server) });
+  it('are shown to be alive by comments', async (t) => {
+    const server = await serverFor(t, {});
+    const stream = closedAfter(
+      t,
+      await openStream(server.origin, STREAMING, { token: await clientToken(server) }),
+    );
     await stream.comment();
     assert.deepEqual(stream.comments, ['keep-alive']);
-    stream.close();
-    await server.stop();
   });
 
-  it('are refused with 503 when as many are open as there may be', async () => {
-    const server = await startTestServer({ env: { STREAMS_MAX: '1' } });
+  it('are refused with 503 when as many are open as there may be', async (t) => {
+    const server = await serverFor(t, { env: { STREAMS_MAX: '1' } });
     const token = await clientToken(server);
-    const first = await openStream(server.origin, STREAMING, { token });
+    const first = closedAfter(t, await openStream(server.origin, STREAMING, { token }));
     await first.next();
-    const second = await openStream(server.origin, STREAMING, { token });
+    const second = closedAfter(t, await openStream(server.origin, STREAMING, { token }));
     assert.deepEqual([second.status, second.headers['retry-after']], [503, '1']);
-    await server.stop();
   });
 
-  it('go on after a kill, from the last event that a client has seen', async () => {
+  it('go on after a kill, from the last event that a client has seen', async (t) => {
     const folder = temporaryFolder();
     const env = {};
-    const killed = await spawnServer(folder, env);
+    const killed = await processFor(t, folder, env);
     const made = await killed.call('POST', '/api-tokens', {
       tokenName: 'app',
       type: 'client',
@@ -90,33 +90,32 @@ describe('streams of changes', TOGETHER, () => {
     });
     const token = made.body.secret;
     await makeRunningFlag(killed.call, 'killed');
-    const before = await openStream(killed.origin, STREAMING, { token });
+    const before = closedAfter(t, await openStream(killed.origin, STREAMING, { token }));
     await before.next();
     await killed.call('POST', `${environmentPath('killed')}/off`);
     const { id } = await before.next();
     const etag = `"${id}"`;
     await killed.kill();
     await before.ended;
-    const again = await spawnServer(folder, env);
-    try {
-      const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
-        token,
-        headers: { 'if-none-match': etag },
-      });
-      assert.equal(delta.status, 304, 'nothing has changed since');
-      const after = await openStream(again.origin, STREAMING, {
+    const again = await processFor(t, folder, env);
+
+    const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
+      token,
+      headers: { 'if-none-match': etag },
+    });
+    assert.equal(delta.status, 304, 'nothing has changed since');
+    const after = closedAfter(
+      t,
+      await openStream(again.origin, STREAMING, {
         token,
         headers: { 'last-event-id': id },
-      });
-      await again.call('POST', `${environmentPath('killed')}/on`);
-      const next = await after.next();
-      assert.equal(next.event, 'unleash-updated');
-      assert(Number(next.id) > Number(id));
-      assert.equal(next.data.events[0].feature.enabled, true);
-      after.close();
-    } finally {
-      await again.kill();
-    }
+      }),
+    );
+    await again.call('POST', `${environmentPath('killed')}/on`);
+    const next = await after.next();
+    assert.equal(next.event, 'unleash-updated');
+    assert(Number(next.id) > Number(id));
+    assert.equal(next.data.events[0].feature.enabled, true);
   });
 });
 
@@ -126,14 +125,13 @@ describe('streams of changes', () => {
     let aheadMs = 0;
     const { now } = Date;
     t.mock.method(Date, 'now', () => now() + aheadMs);
-    const server = await startTestServer({});
+    const server = await serverFor(t, {});
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
     const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
-    const stream = await openStream(server.origin, STREAMING, { token });
+    const stream = closedAfter(t, await openStream(server.origin, STREAMING, { token }));
     await stream.next();
     aheadMs = 86_400_000;
     await stream.ended;
-    assert((await openStream(server.origin, STREAMING, { token })).status === 401);
-    await server.stop();
+    assert(closedAfter(t, await openStream(server.origin, STREAMING, { token })).status === 401);
   });
 });

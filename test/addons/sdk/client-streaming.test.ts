@@ -9,7 +9,7 @@ import {
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
-import { describeInterface, type TestServer } from '../../support/server.ts';
+import { closedAfter, describeInterface, type TestServer } from '../../support/server.ts';
 
 const STREAMING = '/api/client/streaming';
 
@@ -266,14 +266,14 @@ describeInterface('GET /api/client/streaming', (server) => {
     assert.equal(flagStreams(server().server.store.engine).count, server().server.transport.openStreams);
   });
 
-  it('asks for a client token', async () => {
+  it('asks for a client token', async (t) => {
     const frontend = await addToken(server(), { type: 'frontend', environment: 'development' });
     for (const [token, status] of [
       [null, 401],
       ['default:development.unknown', 401],
       [frontend, 403],
     ] as const) {
-      const stream = await openStream(server().origin, STREAMING, { token });
+      const stream = closedAfter(t, await openStream(server().origin, STREAMING, { token }));
       assert.equal(stream.status, status);
       stream.close();
     }

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { InMemStorageProvider, Unleash, type UnleashConfig } from 'unleash-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { archive, environmentPath } from '../../support/interface.ts';
-import { describeInterface, startTestServer, type TestServer } from '../../support/server.ts';
+import { describeInterface, serverFor, type TestServer } from '../../support/server.ts';
 
 const POLL_MS = 20;
 
@@ -78,19 +78,15 @@ for (const [mode, experimentalMode] of Object.entries(MODES)) {
 }
 
 describe('unleash-client, polling a server that hints', () => {
-  it('goes over to the stream by itself', async () => {
-    const server = await startTestServer({ env: { STREAMING_HINT: 'sdk' } });
+  it('goes over to the stream by itself', async (t) => {
+    const server = await serverFor(t, { env: { STREAMING_HINT: 'sdk' } });
     await makeRunningFlag(server.call, 'hinted');
     const { client } = await startClient(server, MODES['polling']!);
-    try {
-      assert.equal(server.server.transport.openStreams, 1);
-      const changed = once(client, 'changed');
-      await server.call('POST', `${environmentPath('hinted')}/off`);
-      await changed;
-      assert.equal(client.isEnabled('hinted'), false);
-    } finally {
-      client.destroy();
-      await server.stop();
-    }
+    t.after(() => client.destroy());
+    assert.equal(server.server.transport.openStreams, 1);
+    const changed = once(client, 'changed');
+    await server.call('POST', `${environmentPath('hinted')}/off`);
+    await changed;
+    assert.equal(client.isEnabled('hinted'), false);
   });
 });

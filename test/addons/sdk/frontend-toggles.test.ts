@@ -8,7 +8,7 @@ import {
   describeInterface,
   type ReceivedResponse,
   type RequestOptions,
-  startTestServer,
+  serverFor,
   type TestServer,
 } from '../../support/server.ts';
 
@@ -248,21 +248,18 @@ describeInterface('the flags of a page', (server) => {
   });
 });
 
-it('pages of other origins than those that were named may not read the flags', async () => {
-  const running = await startTestServer({
+it('pages of other origins than those that were named may not read the flags', async (t) => {
+  const running = await serverFor(t, {
     env: { UNLEASH_FRONTEND_API_ORIGINS: 'https://shop.example, https://other.example' },
   });
-  try {
-    const allowed = async (origin: string, method = 'GET') => {
-      const { headers } = await fetch(`${running.origin}/api/frontend`, { method, headers: { origin } });
-      assert.match(headers.get('vary') ?? '', /\bOrigin\b/);
-      return headers.get('access-control-allow-origin');
-    };
-    for (const method of ['GET', 'OPTIONS']) {
-      assert.equal(await allowed('https://other.example', method), 'https://other.example');
-      assert.equal(await allowed('https://evil.example', method), null);
-    }
-  } finally {
-    await running.stop();
+
+  const allowed = async (origin: string, method = 'GET') => {
+    const { headers } = await fetch(`${running.origin}/api/frontend`, { method, headers: { origin } });
+    assert.match(headers.get('vary') ?? '', /\bOrigin\b/);
+    return headers.get('access-control-allow-origin');
+  };
+  for (const method of ['GET', 'OPTIONS']) {
+    assert.equal(await allowed('https://other.example', method), 'https://other.example');
+    assert.equal(await allowed('https://evil.example', method), null);
   }
 });

@@ -6,7 +6,7 @@ import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { environmentPath } from '../../support/interface.ts';
-import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
+import { closedAfter, serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 /** The part of a browser's class that the provider uses; Node has none. */
 class EventSourceOfTest extends EventTarget {
@@ -80,17 +80,19 @@ describe('event streams of OFREP', () => {
     }
   });
 
-  it('say that something has changed, and never what; pages of other origins may read them', async () => {
-    const stream = await openStream(server.origin, await requestUri(await newToken()), {
-      headers: { origin: 'https://shop.example' },
-    });
+  it('say that something has changed, and never what; pages of other origins may read them', async (t) => {
+    const stream = closedAfter(
+      t,
+      await openStream(server.origin, await requestUri(await newToken()), {
+        headers: { origin: 'https://shop.example' },
+      }),
+    );
     assert.deepEqual([stream.status, stream.headers['access-control-allow-origin']], [200, '*']);
     const refetch = { type: 'refetchEvaluation' };
     assert.deepEqual((await stream.next()).data, refetch, 'something may have changed before it was open');
     await call('POST', '/projects/default/features', { name: 'secret-plan' });
     const { event, data } = await stream.next();
     assert.deepEqual([event, data], ['message', refetch]);
-    stream.close();
   });
 
   it('have a path that is the same for one token, and gives neither the token nor the stream of another', async () => {
@@ -100,22 +102,20 @@ describe('event streams of OFREP', () => {
     assert.match(await requestUri(one), /^\/flags\/ofrep\/v1\/streams\/[0-9a-f]{32}$/);
   });
 
-  it('are not there for those that have no token and need one', async () => {
-    const stream = await openStream(server.origin, '/flags/ofrep/v1/streams/open');
+  it('are not there for those that have no token and need one', async (t) => {
+    const stream = closedAfter(t, await openStream(server.origin, '/flags/ofrep/v1/streams/open'));
     assert.equal(stream.status, 404);
-    stream.close();
   });
 
-  it('end when the token is deleted, and are not there any more', async () => {
+  it('end when the token is deleted, and are not there any more', async (t) => {
     const token = await newToken();
     const path = await requestUri(token);
-    const stream = await openStream(server.origin, path);
+    const stream = closedAfter(t, await openStream(server.origin, path));
     await stream.next();
     assert.equal((await call('DELETE', `/api-tokens/${token}`)).status, 200);
     await stream.ended;
-    const again = await openStream(server.origin, path);
+    const again = closedAfter(t, await openStream(server.origin, path));
     assert.equal(again.status, 404);
-    again.close();
   });
 });
 
@@ -126,18 +126,17 @@ it('a server that asks for no token names a stream that anybody may open', async
   const noToken = { token: null };
   const evaluated = await server.callBelow('/ofrep/v1')('POST', '/evaluate/flags', {}, noToken);
   const { requestUri } = evaluated.body.eventStreams[0].endpoint;
-  const stream = await openStream(server.origin, requestUri);
+  const stream = closedAfter(t, await openStream(server.origin, requestUri));
   assert.equal(stream.status, 200);
   const refetch = { type: 'refetchEvaluation' };
   assert.deepEqual((await stream.next()).data, refetch);
   await server.call('POST', '/projects/default/features', { name: 'for-all' });
   assert.deepEqual((await stream.next()).data, refetch);
-  stream.close();
 });
 
 describe('a server without the hint', () => {
-  it('names no stream', async () => {
-    const server = await startTestServer();
+  it('names no stream', async (t) => {
+    const server = await serverFor(t);
     const token = await addToken(server, { type: 'frontend', environment: 'development' });
     const { body } = await server.callBelow('/ofrep/v1')(
       'POST',
@@ -146,6 +145,5 @@ describe('a server without the hint', () => {
       { token },
     );
     assert.deepEqual(Object.keys(body), ['flags']);
-    await server.stop();
   });
 });

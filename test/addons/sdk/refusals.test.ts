@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { it } from 'node:test';
-import { describeEngines, startTestServer } from '../../support/server.ts';
+import { describeEngines, serverFor } from '../../support/server.ts';
 
 const TOO_LARGE = JSON.stringify({ context: { userId: 'x'.repeat(2 ** 20) } });
 
@@ -27,8 +27,8 @@ describeEngines('refusals of the transport for SDKs', (server) => {
   });
 });
 
-it('SDKs of a server without authentication are answered under no name that a stranger may own', async () => {
-  const server = await startTestServer({ env: { AUTH_TYPE: 'none' } });
+it('SDKs of a server without authentication are answered under no name that a stranger may own', async (t) => {
+  const server = await serverFor(t, { env: { AUTH_TYPE: 'none' } });
   const statusAt = (host: string, path: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const sent = request(`${server.origin}${path}`, { headers: { host } }, (response) => {
@@ -40,5 +40,4 @@ it('SDKs of a server without authentication are answered under no name that a st
     assert.equal(await statusAt('localhost', path), 200, path);
     assert.equal(await statusAt('evil.example', path), 403, path);
   }
-  await server.stop();
 });

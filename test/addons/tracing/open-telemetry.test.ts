@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { ADMIN_TOKEN, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { ADMIN_TOKEN, processFor, spawnServer, temporaryFolder } from '../../support/server.ts';
 
 interface Attribute {
   readonly key: string;
@@ -160,10 +160,10 @@ describe('traces', () => {
     assert.deepEqual(await tracesOf(none, (origin) => createFlag(origin)), []);
   });
 
-  it('that cannot be sent hold up neither a request nor a stop, and are told of once', async () => {
+  it('that cannot be sent hold up neither a request nor a stop, and are told of once', async (t) => {
     const folder = temporaryFolder();
     folders.push(folder);
-    const server = await spawnServer(folder, {
+    const server = await processFor(t, folder, {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_BSP_SCHEDULE_DELAY: '10',
     });

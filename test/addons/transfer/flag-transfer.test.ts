@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { addProject, addUser } from '../../support/interface.ts';
-import { type Call, describeInterface, startTestServer } from '../../support/server.ts';
+import { type Call, describeInterface, serverFor } from '../../support/server.ts';
 import { recordedUnleash } from '../../support/unleash/recorded-unleash.ts';
 
 const FLAGS = '/projects/default/features';
@@ -70,87 +70,81 @@ const newestId = async (call: Call): Promise<number> =>
   (await did(call, 'POST', '/events/search', { limit: 1 })).events[0].id;
 
 describeInterface('an export of flags', (server) => {
-  it('goes into another service as one change, is the same there, and changes nothing the second time', async () => {
+  it('goes into another service as one change, is the same there, and changes nothing the second time', async (t) => {
     const { call } = server();
     await fill(call);
     const file = await exported(call);
-    const other = await startTestServer();
-    try {
-      await addProject(other, 'shop');
-      const before = await newestId(other.call);
-      const wanted = { project: 'shop', environment: 'production', data: file };
-      const missing = await other.call('POST', `${TRANSFER}/import`, wanted);
-      assert.equal(missing.status, 400);
-      assert.match(missing.body.message, /no segments of these names .*: Nordic\./);
-      assert.equal(await newestId(other.call), before);
+    const other = await serverFor(t);
 
-      // Another number than in the service that the file comes from.
-      for (const name of ['first', 'Nordic'])
-        await did(other.call, 'POST', '/segments', { name, constraints: [CONSTRAINT] });
-      await did(other.call, 'POST', `${TRANSFER}/import`, wanted);
-      const there = await exported(other.call, { features: ['parent', 'child'], environment: 'production' });
-      assert.deepEqual(comparable(there), comparable(file));
-      const { features } = await exported(other.call, { tag: 'team:checkout' });
-      assert.deepEqual(
-        features.map(({ name }: { name: string }) => name),
-        ['child'],
-      );
+    await addProject(other, 'shop');
+    const before = await newestId(other.call);
+    const wanted = { project: 'shop', environment: 'production', data: file };
+    const missing = await other.call('POST', `${TRANSFER}/import`, wanted);
+    assert.equal(missing.status, 400);
+    assert.match(missing.body.message, /no segments of these names .*: Nordic\./);
+    assert.equal(await newestId(other.call), before);
 
-      const after = await newestId(other.call);
-      await did(other.call, 'POST', `${TRANSFER}/import`, wanted);
-      assert.equal(await newestId(other.call), after);
-      const found = await did(other.call, 'POST', '/events/search', { type: 'features-imported' });
-      assert.deepEqual(
-        found.events.map(({ project, environment, data }: Record<string, unknown>) => [
-          project,
-          environment,
-          data,
-        ]),
-        [['shop', 'production', { features: ['parent', 'child'] }]],
-      );
-    } finally {
-      await other.stop();
-    }
+    // Another number than in the service that the file comes from.
+    for (const name of ['first', 'Nordic'])
+      await did(other.call, 'POST', '/segments', { name, constraints: [CONSTRAINT] });
+    await did(other.call, 'POST', `${TRANSFER}/import`, wanted);
+    const there = await exported(other.call, { features: ['parent', 'child'], environment: 'production' });
+    assert.deepEqual(comparable(there), comparable(file));
+    const { features } = await exported(other.call, { tag: 'team:checkout' });
+    assert.deepEqual(
+      features.map(({ name }: { name: string }) => name),
+      ['child'],
+    );
+
+    const after = await newestId(other.call);
+    await did(other.call, 'POST', `${TRANSFER}/import`, wanted);
+    assert.equal(await newestId(other.call), after);
+    const found = await did(other.call, 'POST', '/events/search', { type: 'features-imported' });
+    assert.deepEqual(
+      found.events.map(({ project, environment, data }: Record<string, unknown>) => [
+        project,
+        environment,
+        data,
+      ]),
+      [['shop', 'production', { features: ['parent', 'child'] }]],
+    );
   });
 
-  it('comes from Unleash 6.10, as it was recorded there, with all that it has', async () => {
+  it('comes from Unleash 6.10, as it was recorded there, with all that it has', async (t) => {
     const { exported: recordedFile } = recordedUnleash();
     const file = recordedFile as Record<string, readonly Record<string, unknown>[]>;
-    const other = await startTestServer();
-    try {
-      const { call } = other;
-      for (const { name } of file['segments'] ?? [])
-        await did(call, 'POST', '/segments', { name, constraints: [CONSTRAINT] });
-      await did(call, 'POST', '/strategies', { name: 'by-tenant' });
-      await did(call, 'POST', `${TRANSFER}/import`, {
-        project: 'default',
-        environment: 'production',
-        data: file,
-      });
-      const archived = (file['features'] ?? []).filter((flag) => flag['archived']).map(({ name }) => name);
-      assert.ok(archived.length > 0);
-      const inFile = (part: string): readonly Record<string, unknown>[] =>
-        (file[part] ?? []).filter((one) => !archived.includes(one['featureName'] ?? one['name']));
-      const there = await exported(call, { project: 'default', environment: 'production' });
+    const other = await serverFor(t);
+
+    const { call } = other;
+    for (const { name } of file['segments'] ?? [])
+      await did(call, 'POST', '/segments', { name, constraints: [CONSTRAINT] });
+    await did(call, 'POST', '/strategies', { name: 'by-tenant' });
+    await did(call, 'POST', `${TRANSFER}/import`, {
+      project: 'default',
+      environment: 'production',
+      data: file,
+    });
+    const archived = (file['features'] ?? []).filter((flag) => flag['archived']).map(({ name }) => name);
+    assert.ok(archived.length > 0);
+    const inFile = (part: string): readonly Record<string, unknown>[] =>
+      (file[part] ?? []).filter((one) => !archived.includes(one['featureName'] ?? one['name']));
+    const there = await exported(call, { project: 'default', environment: 'production' });
+    assert.deepEqual(
+      there.features.map(({ name }: { name: string }) => name),
+      inFile('features').map(({ name }) => name),
+    );
+    for (const part of ['featureStrategies', 'featureTags', 'segments', 'contextFields', 'dependencies'])
+      assert.equal(there[part].length, inFile(part).length, part);
+    for (const [at, strategy] of inFile('featureStrategies').entries()) {
+      const { name, featureName, parameters } = there.featureStrategies[at];
       assert.deepEqual(
-        there.features.map(({ name }: { name: string }) => name),
-        inFile('features').map(({ name }) => name),
+        { name, featureName, parameters },
+        {
+          name: strategy['name'],
+          featureName: strategy['featureName'],
+          parameters: strategy['parameters'],
+        },
       );
-      for (const part of ['featureStrategies', 'featureTags', 'segments', 'contextFields', 'dependencies'])
-        assert.equal(there[part].length, inFile(part).length, part);
-      for (const [at, strategy] of inFile('featureStrategies').entries()) {
-        const { name, featureName, parameters } = there.featureStrategies[at];
-        assert.deepEqual(
-          { name, featureName, parameters },
-          {
-            name: strategy['name'],
-            featureName: strategy['featureName'],
-            parameters: strategy['parameters'],
-          },
-        );
-      }
-    } finally {
-      await other.stop();
     }
   });
 

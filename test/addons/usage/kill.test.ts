@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeRunningFlag } from '../../support/applications.ts';
-import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { processFor, type ServerProcess, temporaryFolder } from '../../support/server.ts';
 
 const TOKEN = 'default:development.kill-test';
 
@@ -39,35 +39,25 @@ async function saved(folder: string): Promise<void> {
   while (!isSaved()) await wait(20);
 }
 
-it('a killed server has what was saved of the reports, and every flag', { timeout: 150_000 }, async () => {
+it('a killed server has what was saved of the reports, and every flag', { timeout: 150_000 }, async (t) => {
   const folder = temporaryFolder();
-  const processes: ServerProcess[] = [];
-  const start = async (): Promise<ServerProcess> => {
-    const started = await spawnServer(folder, { INIT_CLIENT_API_TOKENS: TOKEN });
-    processes.push(started);
-    return started;
-  };
+  const start = () => processFor(t, folder, { INIT_CLIENT_API_TOKENS: TOKEN });
   const lastSeenAt = async ({ call }: ServerProcess): Promise<unknown> =>
     (await call('GET', '/projects/default/features/used')).body.lastSeenAt;
-  try {
-    const server = await start();
-    await makeRunningFlag(server.call, 'used');
-    await report(server, 3);
-    await saved(folder);
-    await report(server, 4);
-    await makeRunningFlag(server.call, 'last');
-    await server.kill();
-    const again = await start();
-    assert.equal(await reported(again), 3, 'the last minute may be lost, and nothing before it');
-    assert.notEqual(await lastSeenAt(again), null);
-    assert.equal((await again.call('GET', '/projects/default/features/last')).status, 200);
-    await report(again, 5);
-    assert.equal(await again.terminate(), 0);
-    const third = await start();
-    assert.equal(await reported(third), 8, 'a stop loses nothing');
-    assert.notEqual(await lastSeenAt(third), null);
-    await third.terminate();
-  } finally {
-    for (const { child } of processes) child.kill('SIGKILL');
-  }
+  const server = await start();
+  await makeRunningFlag(server.call, 'used');
+  await report(server, 3);
+  await saved(folder);
+  await report(server, 4);
+  await makeRunningFlag(server.call, 'last');
+  await server.kill();
+  const again = await start();
+  assert.equal(await reported(again), 3, 'the last minute may be lost, and nothing before it');
+  assert.notEqual(await lastSeenAt(again), null);
+  assert.equal((await again.call('GET', '/projects/default/features/last')).status, 200);
+  await report(again, 5);
+  assert.equal(await again.terminate(), 0);
+  const third = await start();
+  assert.equal(await reported(third), 8, 'a stop loses nothing');
+  assert.notEqual(await lastSeenAt(third), null);
 });

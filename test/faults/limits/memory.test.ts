@@ -16,8 +16,7 @@ import {
 } from '../../support/interface.ts';
 import {
   type Call,
-  type ServerProcess,
-  spawnServer,
+  processFor,
   startTestServer,
   type TestServer,
   temporaryFolder,
@@ -132,18 +131,8 @@ async function fillUp({ call }: TestServer): Promise<void> {
 
 describe('a process with little memory', { timeout: 300_000 }, () => {
   const folder = temporaryFolder();
-  const processes: ServerProcess[] = [];
-  after(() => {
-    for (const { child } of processes) child.kill('SIGKILL');
-  });
-
-  async function start(): Promise<ServerProcess> {
-    const started = await spawnServer(folder, { NODE_OPTIONS: '--max-old-space-size=192' });
-    processes.push(started);
-    return started;
-  }
-
-  it('refuses clones before a restart could not load them any more, and is killed and started again', async () => {
+  it('refuses clones before a restart could not load them any more, and is killed and started again', async (t) => {
+    const start = () => processFor(t, folder, { NODE_OPTIONS: '--max-old-space-size=192' });
     const first = await start();
     await makeLargeFlag(first.call, 'large');
     const clones = await cloneUntilRefused(first.call, 1_000);
@@ -157,6 +146,5 @@ describe('a process with little memory', { timeout: 300_000 }, () => {
     assert.equal(await second.terminate(), 0);
     const third = await start();
     assert.equal((await third.call('GET', `${FEATURES}/clone-${clones - 1}`)).status, 200, 'from a snapshot');
-    await third.kill();
   });
 });

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/people/token-commands.ts';
 import '../../support/check-responses.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
-import { describeInterface, startTestServer } from '../../support/server.ts';
+import { describeInterface, serverFor } from '../../support/server.ts';
 
 describeInterface('API tokens', (server) => {
   const create = (body: object) => server().call('POST', '/api-tokens', { tokenName: 'test', ...body });
@@ -272,10 +272,10 @@ describeInterface('personal tokens', (server) => {
   });
 });
 
-it('tokens expire by the clock of the machine, though events never go back in time', async () => {
+it('tokens expire by the clock of the machine, though events never go back in time', async (t) => {
   let now = Date.now();
   const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-  const server = await startTestServer({ store: { clock } });
+  const server = await serverFor(t, { store: { clock } });
   const user = await addUser(server, 3);
   const [today, years] = [now, 3_000 * 365.25 * 86_400_000];
   now += years;
@@ -288,5 +288,4 @@ it('tokens expire by the clock of the machine, though events never go back in ti
   assert(Date.parse(body.createdAt) > today + years / 2, 'the clock of the events stays ahead');
   const reading = await server.call('GET', '/user', undefined, { token: body.secret });
   assert.equal(reading.status, 200);
-  await server.stop();
 });

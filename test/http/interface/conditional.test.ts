@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { addUser } from '../../support/interface.ts';
-import { ADMIN_TOKEN, describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
+import { ADMIN_TOKEN, describeInterface, serverFor, temporaryFolder } from '../../support/server.ts';
 
 const FEATURES = '/projects/default/features';
 
@@ -211,10 +211,10 @@ describeInterface('retries', (server) => {
   });
 });
 
-it('a response is remembered for 24 hours by the clock of the journal', async () => {
+it('a response is remembered for 24 hours by the clock of the journal', async (t) => {
   let now = Date.UTC(2030, 0, 1);
   const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-  const server = await startTestServer({ store: { clock } });
+  const server = await serverFor(t, { store: { clock } });
   const create = () =>
     server.call('POST', FEATURES, { name: 'daily' }, { headers: { 'idempotency-key': 'day' } });
   assert.equal((await create()).status, 201);
@@ -222,11 +222,10 @@ it('a response is remembered for 24 hours by the clock of the journal', async ()
   assert.equal((await create()).status, 201);
   now += 1;
   assert.equal((await create()).status, 409);
-  await server.stop();
 });
 
-it('a copy of a data folder gives its own events other ETags, and the events of both the same ones', async () => {
-  const server = await startTestServer();
+it('a copy of a data folder gives its own events other ETags, and the events of both the same ones', async (t) => {
+  const server = await serverFor(t);
   await server.call('POST', FEATURES, { name: 'copied' });
   await server.call('POST', FEATURES, { name: 'untouched' });
   const untouched = (await server.call('GET', `${FEATURES}/untouched`)).headers.get('etag');
@@ -235,7 +234,7 @@ it('a copy of a data folder gives its own events other ETags, and the events of 
   await server.server.store.engine.journal.flush();
   cpSync(server.folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   await server.call('PUT', `${FEATURES}/copied`, { description: 'here' });
-  const other = await startTestServer({ folder: copy });
+  const other = await serverFor(t, { folder: copy });
   await other.call('PUT', `${FEATURES}/copied`, { description: 'there' });
   const here = (await server.call('GET', `${FEATURES}/copied`)).headers.get('etag');
   const there = (await other.call('GET', `${FEATURES}/copied`)).headers.get('etag') ?? '';
@@ -249,12 +248,10 @@ it('a copy of a data folder gives its own events other ETags, and the events of 
   assert.equal((await other.call('GET', `${FEATURES}/untouched`)).headers.get('etag'), untouched);
   await other.restart();
   assert.equal((await other.call('GET', `${FEATURES}/copied`)).headers.get('etag'), there);
-  await other.stop();
-  await server.stop();
 });
 
-it('a folder put back in place answers no stale 304, and If-Match loses no update', async () => {
-  const server = await startTestServer();
+it('a folder put back in place answers no stale 304, and If-Match loses no update', async (t) => {
+  const server = await serverFor(t);
   await server.call('POST', FEATURES, { name: 'put-back' });
   await server.restart();
   const old = contentOf(server.folder);
@@ -273,7 +270,6 @@ it('a folder put back in place answers no stale 304, and If-Match loses no updat
   );
   const lost = { headers: { 'if-match': undone } };
   assert.equal((await server.call('PUT', `${FEATURES}/put-back`, { description: 'lost' }, lost)).status, 412);
-  await server.stop();
 });
 
 /** The contents of every file in the journal and the snapshots, by path. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { VERSION } from '../../../src/process/installation.ts';
-import { describeInterface, startTestServer } from '../../support/server.ts';
+import { describeInterface, serverFor } from '../../support/server.ts';
 
 describeInterface('probes', (server) => {
   const get = (path: string) => fetch(`${server().origin}${path}`);
@@ -82,10 +82,8 @@ describeInterface('probes', (server) => {
   });
 });
 
-it('a server below its reserve of free space says so, refuses writes and goes on reading', async () => {
-  const server = await startTestServer({ store: { reserveBytes: Number.MAX_SAFE_INTEGER } }).catch(
-    (error) => error,
-  );
+it('a server below its reserve of free space says so, refuses writes and goes on reading', async (t) => {
+  const server = await serverFor(t, { store: { reserveBytes: Number.MAX_SAFE_INTEGER } });
   // The first events of a new folder are the server's own and no command: they are recorded all the same.
   const health = await fetch(`${server.origin}/health`);
   assert.equal(health.status, 503);
@@ -95,32 +93,28 @@ it('a server below its reserve of free space says so, refuses writes and goes on
   assert.equal(write.body.name, 'ServiceUnavailableError');
   assert.equal(write.headers.get('retry-after'), '1');
   assert.equal((await server.call('GET', '/projects/default')).status, 200);
-  await server.stop();
 });
 
-it('with METRICS=off there is no metrics page, and all else is as ever', async () => {
-  const server = await startTestServer({ env: { METRICS: 'off' } });
+it('with METRICS=off there is no metrics page, and all else is as ever', async (t) => {
+  const server = await serverFor(t, { env: { METRICS: 'off' } });
   assert.equal((await fetch(`${server.origin}/internal-backstage/prometheus`)).status, 404);
   assert.equal((await server.call('POST', '/projects/default/features', { name: 'uncounted' })).status, 201);
-  await server.stop();
 });
 
-it('every path is below the base path, the probes too', async () => {
-  const server = await startTestServer({ env: { BASE_URI_PATH: '/flags' } });
+it('every path is below the base path, the probes too', async (t) => {
+  const server = await serverFor(t, { env: { BASE_URI_PATH: '/flags' } });
   assert.equal((await fetch(`${server.origin}/flags/health`)).status, 200);
   assert.equal((await fetch(`${server.origin}/health`)).status, 404);
   assert.equal((await fetch(`${server.origin}/flags/internal-backstage/prometheus`)).status, 200);
-  await server.stop();
 });
 
-it('the metrics count every request without a valid token', async () => {
-  const server = await startTestServer();
+it('the metrics count every request without a valid token', async (t) => {
+  const server = await serverFor(t);
   for (const token of [null, '*:*.guessed']) {
     assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 401);
   }
   const text = await (await fetch(`${server.origin}/internal-backstage/prometheus`)).text();
   assert.equal(sample(text, 'flagstaff_auth_failures_total'), 2);
-  await server.stop();
 });
 
 function sample(text: string, name: string): number {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { ADMIN_TOKEN, startTestServer } from '../../support/server.ts';
+import { ADMIN_TOKEN, serverFor } from '../../support/server.ts';
 
-it('the access log shows requests, and never a token that stands in a path', async () => {
+it('the access log shows requests, and never a token that stands in a path', async (t) => {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-  const running = await startTestServer({ log });
+  const running = await serverFor(t, { log });
   try {
     const { body: token } = await running.call('POST', '/api-tokens', { tokenName: 'ci', type: 'admin' });
     const path = encodeURIComponent(token.secret);

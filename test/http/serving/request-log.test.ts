@@ -8,7 +8,7 @@ import {
 } from '../../../src/http/serving/request-log.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import { createLog } from '../../../src/process/log.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -87,12 +87,11 @@ describe('the access log', () => {
   });
 });
 
-it('without an access log a request gets back only the id that it brought', async () => {
-  const server = await startTestServer({});
+it('without an access log a request gets back only the id that it brought', async (t) => {
+  const server = await serverFor(t, {});
   const idOf = async (headers: Record<string, string>): Promise<string | null> =>
     (await server.call('GET', '/projects', undefined, { headers })).headers.get('x-request-id');
   assert.deepEqual([await idOf({}), await idOf({ 'x-request-id': 'mine' })], [null, 'mine']);
-  await server.stop();
 });
 
 describe('refused logins', () => {

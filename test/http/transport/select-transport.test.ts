@@ -4,6 +4,7 @@ import { openTransport } from '../../../src/http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
 import { connectionsWithin, resolveLimits } from '../../../src/http/transport/transport-limits.ts';
 import { NO_UWS, OTHER_ENGINE } from '../../support/installed-engines.ts';
+import { closedAfter } from '../../support/server.ts';
 import { text } from './engines.ts';
 
 const noBinary = async (): Promise<Transport> => {
@@ -23,8 +24,7 @@ function optionsWith(warnings: string[]): TransportOptions {
 }
 
 test('uWebSockets.js is taken where there is a binary', { skip: NO_UWS }, async (t) => {
-  const transport = await openTransport(optionsWith([]), null);
-  t.after(() => transport.close());
+  const transport = closedAfter(t, await openTransport(optionsWith([]), null));
   assert.equal(transport.engine, 'uws');
 });
 
@@ -32,12 +32,10 @@ test('the engine of an add-on is taken where there is none, with one warning, an
   skip: OTHER_ENGINE === null,
 }, async (t) => {
   const warnings: string[] = [];
-  const transport = await openTransport(
-    optionsWith(warnings),
-    { ...OTHER_ENGINE!, isPreferred: false },
-    noBinary,
+  const transport = closedAfter(
+    t,
+    await openTransport(optionsWith(warnings), { ...OTHER_ENGINE!, isPreferred: false }, noBinary),
   );
-  t.after(() => transport.close());
   assert.equal(transport.engine, 'node');
   assert.equal(warnings.length, 1);
   assert.match(
@@ -50,8 +48,10 @@ test('the engine of an add-on is taken where there is none, with one warning, an
 
 test('one that is preferred never loads the binary', { skip: OTHER_ENGINE === null }, async (t) => {
   const warnings: string[] = [];
-  const transport = await openTransport(optionsWith(warnings), OTHER_ENGINE, () => assert.fail('loaded'));
-  t.after(() => transport.close());
+  const transport = closedAfter(
+    t,
+    await openTransport(optionsWith(warnings), OTHER_ENGINE, () => assert.fail('loaded')),
+  );
   assert.deepEqual([transport.engine, warnings], ['node', []]);
 });
 

@@ -17,11 +17,13 @@ import {
   type TaskResult,
   WorkerLogReader,
 } from '../../../src/persistence/event-log/log-reader.ts';
+
 import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
 import { EventJournal, eventsById, FOLDER, openEventLog, openLog } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { closedAfter, type Test } from '../../support/server.ts';
 import { LOADER, runnable } from '../../support/source.ts';
 
 /** Enough that looking at every event takes the thread many turns of the main thread's event loop. */
@@ -48,8 +50,8 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true }));
 
-const openOn = (logReader: LogReader): Promise<EventLog> =>
-  openEventLog({ fs: realFileSystem, folder, logReader });
+const openOn = async (t: Test, logReader: LogReader): Promise<EventLog> =>
+  closedAfter(t, await openEventLog({ fs: realFileSystem, folder, logReader }));
 
 async function total(log: EventLog, query: string): Promise<number> {
   const page = await log.search({ query, limit: 5, offset: 0 }, log.lastId);
@@ -70,18 +72,17 @@ async function turnsDuring(search: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('the thread finds what a search in place finds', async () => {
-  const threaded = await openOn(new WorkerLogReader());
-  const inline = await openOn(inlineLogReader(realFileSystem));
+test('the thread finds what a search in place finds', async (t) => {
+  const threaded = await openOn(t, new WorkerLogReader());
+  const inline = await openOn(t, inlineLogReader(realFileSystem));
   for (const query of ['launch 777', 'USER3', '9"', 'nothing like it', 'feature-created']) {
     const ask = { query, limit: 50, offset: 15_000 };
     assert.deepEqual(await threaded.search(ask, 19_000), await inline.search(ask, 19_000));
   }
-  await threaded.close();
 });
 
-test('the event loop keeps turning while every event is looked at', async () => {
-  const threaded = await openOn(new WorkerLogReader());
+test('the event loop keeps turning while every event is looked at', async (t) => {
+  const threaded = await openOn(t, new WorkerLogReader());
   await total(threaded, 'the thread has started');
   const turns = await turnsDuring(total(threaded, '9"'));
   await threaded.close();
@@ -90,7 +91,7 @@ test('the event loop keeps turning while every event is looked at', async () => 
   assert(inPlace < 50, `the measure tells the two apart: ${inPlace} turns when searched in place`);
 });
 
-test('a search is answered while the main thread stands still', async () => {
+test('a search is answered while the main thread stands still', async (t) => {
   const done = new Int32Array(new SharedArrayBuffer(4));
   const source = `
     const { parentPort, workerData: done } = require('node:worker_threads');
@@ -98,15 +99,15 @@ test('a search is answered while the main thread stands still', async () => {
     parentPort.postMessage = (result) => { post(result); Atomics.store(done, 0, 1); Atomics.notify(done, 0); };
     ${logReaderSource()}`;
   const log = await openOn(
+    t,
     new WorkerLogReader(() => new Worker(source, { eval: true, execArgv: [], workerData: done })),
   );
   const search = total(log, '9"');
   assert.notEqual(Atomics.wait(done, 0, 0, 30_000), 'timed-out');
   assert((await search) > 0);
-  await log.close();
 });
 
-test('when the thread dies, the search it was busy with fails and the next one gets a new thread', async () => {
+test('when the thread dies, the search it was busy with fails and the next one gets a new thread', async (t) => {
   const endings = ['process.exit(3)', 'throw new Error("unforeseen")'];
   let started = 0;
   const search = new WorkerLogReader(() => {
@@ -117,7 +118,7 @@ test('when the thread dies, the search it was busy with fails and the next one g
       stderr: true,
     });
   });
-  const log = await openOn(search);
+  const log = await openOn(t, search);
   await assert.rejects(total(log, 'launch'), /ended before it had answered/);
   const both = await Promise.allSettled([total(log, 'launch'), total(log, 'launch 7')]);
   assert.deepEqual(
@@ -127,38 +128,35 @@ test('when the thread dies, the search it was busy with fails and the next one g
   );
   assert.equal(await total(log, 'launch 7'), 1111);
   assert.equal(started, 3);
-  await log.close();
 });
 
-test('a search that meets bad bytes fails with the reason, and the thread lives on', async () => {
+test('a search that meets bad bytes fails with the reason, and the thread lives on', async (t) => {
   let started = 0;
   const search = new WorkerLogReader(() => {
     started++;
     return startLogReaderWorker();
   });
-  const log = await openOn(search);
+  const log = await openOn(t, search);
   const [view] = [{ firstId: 1, count: 1, bytesEnd: 100, columns: columnsOfOneRow(70) }];
   const request = { ...REQUEST, folder, segments: [view] as TextScanRequest['segments'] };
   await assert.rejects(search.scan(request), /Event 1 cannot be read back: it is not where/);
   assert.equal(await total(log, 'launch'), EVENTS);
   assert.equal(started, 1);
-  await log.close();
 });
 
-test('the thread ends once the parts of the journal that it was to read are read, and what comes next gets another', async () => {
+test('the thread ends once the parts of the journal that it was to read are read, and what comes next gets another', async (t) => {
   const threads: Worker[] = [];
   const reader = new WorkerLogReader(() => {
     threads.push(startLogReaderWorker());
     return threads.at(-1)!;
   });
-  const log = await openOn(reader);
+  const log = await openOn(t, reader);
   assert.equal(await total(log, 'launch 7'), 1111);
   const ended = once(threads[0]!, 'exit');
   for (const part of log.parts(log.lastId)) assert.equal(await log.check(part), null);
   await ended;
   assert.equal(await total(log, 'launch 7'), 1111);
   assert.equal(threads.length, 1 + log.parts(log.lastId).length);
-  await log.close();
 });
 
 function columnsOfOneRow(offset: number) {
@@ -275,8 +273,8 @@ test('closing ends the thread, fails what is under way and refuses what comes', 
   await assert.rejects(reader.scan(REQUEST), /closed/);
 });
 
-test('a cancelled scan stops between two pieces', async () => {
-  const log = await openOn(inlineLogReader(realFileSystem));
+test('a cancelled scan stops between two pieces', async (t) => {
+  const log = await openOn(t, inlineLogReader(realFileSystem));
   await assert.rejects(
     log.search({ query: '9"', limit: 1, offset: 0 }, log.lastId, {
       signal: AbortSignal.abort(new Error('stop')),
