@@ -9,7 +9,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
-import { MemoryLog, type Timer } from './addons/replication/memory-log.ts';
+import { unrefTimer } from '../src/process/timers.ts';
+import { MemoryLog } from './addons/replication/memory-log.ts';
 import { memoryNode } from './addons/replication/memory-node.ts';
 import { ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from './support/server.ts';
 
@@ -66,11 +67,7 @@ describe('monitoring', () => {
   let samples: ReadonlyMap<string, ReadonlySet<string>>;
 
   before(async () => {
-    const timer: Timer = (delayMs, run) => {
-      const timeout = setTimeout(run, delayMs).unref();
-      return () => clearTimeout(timeout);
-    };
-    const log = new MemoryLog(timer).begin('test');
+    const log = new MemoryLog(unrefTimer).begin('test');
     // A node of a cluster, which has the metrics of every other server too.
     server = await startTestServer({
       more: () => memoryNode('node', log.connect()),

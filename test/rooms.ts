@@ -58,7 +58,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [...below('domain', 'access', 'desired', 'flags', 'growth', 'json', 'kinds', 'people', 'state')],
   },
   process: {
-    purpose: 'reading of the environment, log, exit codes, the installed version',
+    purpose: 'reading of the environment, log, exit codes, timers, the installed version',
     imports: [],
   },
   'persistence/codec': {
@@ -71,7 +71,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/journal': {
     purpose: 'formats of frames and segments, and the append-only journal in files',
-    imports: ['domain/state', ...below('persistence', 'codec', 'disk')],
+    imports: ['domain/state', ...below('persistence', 'codec', 'disk'), 'process'],
   },
   'persistence/snapshots': {
     purpose: 'snapshots of the state, and files of usage',
@@ -109,6 +109,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'state',
       ),
       ...below('persistence', 'codec', 'disk', 'event-log', 'journal', 'recovery', 'snapshots'),
+      'process',
     ],
   },
   'http/body': {
@@ -205,6 +206,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'host',
       ...below('http', 'admin', 'serving', 'transport'),
       ...below('persistence', 'codec', 'disk'),
+      'process',
     ],
   },
   'addons/people': {

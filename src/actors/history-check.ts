@@ -13,9 +13,9 @@ import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { damageOf, type JournalDamage } from '../persistence/event-log/log-reader.ts';
 import type { JournalPart } from '../persistence/journal/deferred-part.ts';
-import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import type { RecoveryLog } from '../persistence/recovery/recovery.ts';
+import type { Timer } from '../process/timers.ts';
 import type { Background } from './turn.ts';
 
 /** Shorter than between other turns, because searches wait; a thread does the work. */

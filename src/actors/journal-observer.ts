@@ -1,8 +1,8 @@
 /** An observer of a store's journal: at most one, which an add-on brings. It may hold up nothing but the deletion of old events. */
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { DurableFrames } from '../persistence/journal/batch.ts';
-import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import type { RecoveryLog } from '../persistence/recovery/recovery.ts';
+import type { Timer } from '../process/timers.ts';
 
 export interface ObservedJournal {
   readonly fs: FileSystem;

@@ -16,10 +16,10 @@ import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type FileJournalOptions } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
-import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
 import { type RecoveryLog, type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.ts';
 import { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
+import { type Timer, unrefTimer } from '../process/timers.ts';
 import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
@@ -128,7 +128,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...{ eventLog, log, monotonicMs: clock.monotonic, parts: recovery.deferred },
     background: new Background(backgroundClock(options)),
     intervalMs: options.historyCheckMs ?? null,
-    timer: options.timer ?? realTimer,
+    timer: options.timer ?? unrefTimer,
     durableId: () => engine.durableId,
     now: clock.now,
     afterPass: async () => observer.check?.(),
@@ -241,7 +241,7 @@ interface Observed {
 }
 
 function observedBy(options: StoreOptions, engine: Engine): ObservedJournal {
-  const { fs, folder, log, clock, timer = realTimer } = options;
+  const { fs, folder, log, clock, timer = unrefTimer } = options;
   const background = new Background(backgroundClock(options));
   return {
     ...{ fs, folder, log, timer },

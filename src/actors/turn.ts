@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
+import { nextRound } from '../process/timers.ts';
 
 /** Each step is short, well below a millisecond. */
 export type Steps<T> = Iterator<unknown, T>;
@@ -204,7 +205,7 @@ export interface BackgroundClock {
 
 export const BACKGROUND_CLOCK: BackgroundClock = {
   monotonicMs: () => performance.now(),
-  yieldToEventLoop: () => new Promise((resolve) => void setImmediate(resolve)),
+  yieldToEventLoop: nextRound,
   pause: (pauseMs) =>
     new Promise((resolve) => {
       const begun = performance.eventLoopUtilization();

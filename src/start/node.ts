@@ -12,6 +12,7 @@ import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
 import { decideAlone } from '../persistence/journal/log-history.ts';
 import type { Log } from '../process/log.ts';
 import { coreUsedMs } from '../process/schedule-times.ts';
+import { unrefTimer } from '../process/timers.ts';
 import type { Config } from './config.ts';
 import { recordFirstEvents } from './first-start.ts';
 
@@ -108,8 +109,4 @@ export function stalenessCheck({ engine }: Store, { log }: NodeOptions): Stalene
     // Operators: report it with the log line
     onFault: (error) => log.error({ err: error }, 'the check for potentially stale flags failed'),
   });
-}
-
-function unrefTimer(delayMs: number, callback: () => void): void {
-  setTimeout(callback, delayMs).unref();
 }

@@ -12,6 +12,7 @@ import type { ApiLog } from '../../http/serving/request-log.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
 import type { Surface } from '../../http/serving/surface.ts';
 import { VERSION } from '../../process/installation.ts';
+import { unrefTimer } from '../../process/timers.ts';
 import { Usage } from '../usage/usage.ts';
 import type { Feed } from './feed.ts';
 import type { Mirror } from './mirror.ts';
@@ -45,10 +46,7 @@ export class ServedMirror {
   constructor(options: ServedMirrorOptions) {
     const { mirror, feed, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
     this.mirror = mirror;
-    this.atLeast = new AtLeast(mirror, (delayMs, run) => {
-      const timer = setTimeout(run, delayMs).unref();
-      return () => clearTimeout(timer);
-    });
+    this.atLeast = new AtLeast(mirror, unrefTimer);
     this.api = createApi({
       state: mirror,
       ...{ engine: NOT_HERE, reads: NOT_HERE, hashPassword: NOT_HERE },

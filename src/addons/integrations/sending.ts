@@ -5,6 +5,7 @@ import type { AddonParts, Host, Setup } from '../../host/addon.ts';
 import type { AddonMetrics } from '../../http/serving/metrics.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError, type Environment, originIn, text } from '../../process/settings.ts';
+import { unrefTimer } from '../../process/timers.ts';
 import { hostIn, SYSTEM_NAMES } from './addresses.ts';
 import { Courier, type CourierLog } from './courier.ts';
 import { CursorFile } from './cursors.ts';
@@ -63,7 +64,7 @@ export async function openCourier(
     isCluster: sharedValue !== null,
     now: Date.now,
     random: Math.random,
-    timer: (delayMs, callback) => void setTimeout(callback, delayMs).unref(),
+    timer: unrefTimer,
     pace: () => pace.turn(),
     log: logOf(log),
   });

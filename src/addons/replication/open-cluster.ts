@@ -17,6 +17,7 @@ import { readJournalEnd } from '../../persistence/recovery/journal-end.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
+import { nextRound, unrefTimer } from '../../process/timers.ts';
 import { adviceWithoutLog, DisagreementError } from './alignment.ts';
 import type { Archivist } from './archivist.ts';
 import type { ClusterConfig } from './cluster-config.ts';
@@ -78,7 +79,7 @@ export class OpenCluster implements Membership {
     this.access = {
       isLeading: () => replica.isLeading,
       forward: (request, signal) => leader.forward(request, signal),
-      atLeast: new AtLeast(store.engine, timer),
+      atLeast: new AtLeast(store.engine, unrefTimer),
     };
   }
 
@@ -141,9 +142,9 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
       clock: {
         monotonic: () => performance.now(),
         wall: Date.now,
-        timer,
+        timer: unrefTimer,
         random: Math.random,
-        yieldToEventLoop,
+        yieldToEventLoop: nextRound,
       },
       open: (hooks) => options.open(hooks),
       onLeading: (store) => options.onLeading(store),
@@ -351,10 +352,3 @@ export async function reach(
     return NOBODY_LISTENS.includes(code) ? 'refused' : 'nothing';
   }
 }
-
-function timer(delayMs: number, run: () => void): () => void {
-  const timeout = setTimeout(run, delayMs).unref();
-  return () => clearTimeout(timeout);
-}
-
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -13,6 +13,7 @@ import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/ser
 import type { World, WorldOwner } from '../../domain/state/world.ts';
 import { Compressor } from '../../http/serving/compressor.ts';
 import { isFiltering } from '../../http/serving/flag-filter.ts';
+import { unrefTimer } from '../../process/timers.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
 import { type ClientQuery, QueryCache } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
@@ -53,7 +54,7 @@ export class ClientDocuments {
   constructor({ state, cache, ...workshop }: ClientDocumentsOptions) {
     this.#state = state;
     this.#making = new Making(cache);
-    this.workshop = { compressor: new Compressor(), later, ...workshop };
+    this.workshop = { compressor: new Compressor(), later: unrefTimer, ...workshop };
     this.#texts = cache.part({ bytesOf: ({ bytes }) => bytes, onEvicted: (blocks) => blocks.forget() });
     this.#entries = new QueryCache(cache, {
       bytesOf: ({ document }, key) => document.bytes + key.length * 2 + BYTES_EACH,
@@ -175,11 +176,6 @@ export function refuseLargeDocument({ served, directory }: World, query: ClientQ
 function tooLarge(bytes: number, { environment }: ClientQuery): Refusal {
   const fault = documentTooLarge(bytes, environment);
   return refuse('PayloadTooLargeError', fault.slice(0, 1).toUpperCase() + fault.slice(1));
-}
-
-/** Does not keep the process alive. */
-function later(delayMs: number, callback: () => void): void {
-  setTimeout(callback, delayMs).unref();
 }
 
 export const clientDocuments = onceEach(

@@ -4,6 +4,7 @@ import type { AddonParts, ConfiguredAddon, Host, Setup } from '../../host/addon.
 import type { AddonMetrics } from '../../http/serving/metrics.ts';
 import { API_PREFIX } from '../../http/serving/surface.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
+import { unrefTimer } from '../../process/timers.ts';
 import { applicationChangeRoutes, applicationRoutes } from './applications-routes.ts';
 import { flagUsageRoutes } from './flag-usage.ts';
 import { reportRoutes } from './report-routes.ts';
@@ -76,8 +77,4 @@ export function metricsOf(usage: Usage): AddonMetrics {
       ],
     ],
   };
-}
-
-function unrefTimer(delayMs: number, callback: () => void): void {
-  setTimeout(callback, delayMs).unref();
 }

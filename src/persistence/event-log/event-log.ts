@@ -12,6 +12,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { RecordedEvent } from '../../domain/state/events.ts';
+import { nextRound } from '../../process/timers.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart, JournalPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
@@ -34,7 +35,7 @@ import {
   renderPage,
 } from './event-page.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
-import { inTurns, nextTurn } from './in-turns.ts';
+import { inTurns } from './in-turns.ts';
 import { indexFrame } from './index-building.ts';
 import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent, toLoggedEvent } from './logged-event.ts';
@@ -88,7 +89,7 @@ export class EventLog {
   /** The log of a journal that is about to be recovered: call `pass`, `add` or `defer` for what it holds, in order. */
   constructor(options: EventLogOptions) {
     this.#options = options;
-    this.#yield = inTurns(options.yieldToEventLoop ?? nextTurn);
+    this.#yield = inTurns(options.yieldToEventLoop ?? nextRound);
   }
 
   /** Takes a frame at a start that is not replayed. */

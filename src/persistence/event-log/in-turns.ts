@@ -1,5 +1,3 @@
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 /** Lets one of all who wait go on in each round of the event loop, in the order in which they came. */
 export function inTurns(nextRound: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();

@@ -17,6 +17,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { type Timer, unrefTimer } from '../../process/timers.ts';
 import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch, type DurableFrames } from './batch.ts';
@@ -28,7 +29,7 @@ import { encodePayload } from './frame-payload.ts';
 import { FreeSpace, RESERVE_BYTES_DEFAULT } from './free-space.ts';
 import type { CommitObservation, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure, lostFile, Presence } from './journal-failure.ts';
-import { MarkKeeper, realTimer, type Timer } from './mark-keeper.ts';
+import { MarkKeeper } from './mark-keeper.ts';
 import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
 import {
   encodeSegmentHeader,
@@ -149,7 +150,7 @@ export class FileJournal {
     return new MarkKeeper({
       file: new DurableMarkFile(this.#options.fs, this.#options.folder),
       durable: () => this.#durable,
-      timer: this.#options.timer ?? realTimer,
+      timer: this.#options.timer ?? unrefTimer,
       onFailure: (cause) => this.#fail(join(this.#options.folder, MARK_FILE_NAME), 0, cause),
     });
   }
@@ -353,7 +354,7 @@ export class FileJournal {
     const { gatherMs = 0 } = this.#commitLog;
     if (gatherMs === 0 || frames === 1) return;
     this.#framesMin = frames;
-    this.#cancelGathering = (this.#options.timer ?? realTimer)(gatherMs, () => this.#commitAtOnce());
+    this.#cancelGathering = (this.#options.timer ?? unrefTimer)(gatherMs, () => this.#commitAtOnce());
   }
 
   #commitAtOnce(): void {

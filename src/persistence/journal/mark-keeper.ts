@@ -5,6 +5,7 @@
  * begun; `close` writes the last one, where there is anything left to state.
  */
 import assert from 'node:assert/strict';
+import type { Timer } from '../../process/timers.ts';
 import type { DurableMark, DurableMarkFile } from './durable-mark.ts';
 
 /**
@@ -12,15 +13,6 @@ import type { DurableMark, DurableMarkFile } from './durable-mark.ts';
  * 50,000 writes a second. A crash within this time leaves the mark a few batches behind.
  */
 export const MARK_DELAY_MS = 50;
-
-/** Calls `run` later, once; returns what cancels it. */
-export type Timer = (delayMs: number, run: () => void) => () => void;
-
-/** Does not keep the process alive, because a mark is not worth that. */
-export const realTimer: Timer = (delayMs, run) => {
-  const timeout = setTimeout(run, delayMs).unref();
-  return () => clearTimeout(timeout);
-};
 
 export interface MarkKeeperOptions {
   readonly file: DurableMarkFile;

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { CommitMeter } from '../../../src/http/serving/metrics.ts';
-import { realTimer, type Timer } from '../../../src/persistence/journal/mark-keeper.ts';
 import { refuseUnfinishedImport } from '../../../src/persistence/recovery/unfinished-work.ts';
 import { createLog } from '../../../src/process/log.ts';
+import { type Timer, unrefTimer } from '../../../src/process/timers.ts';
 import { configureAddons } from '../../../src/start/addons.ts';
 import { writeFirstToken } from '../../../src/start/admin-token.ts';
 import { openNode } from '../../../src/start/node.ts';
@@ -29,7 +29,7 @@ interface Served {
 }
 
 /** Leaves out the pauses between steps, and keeps the delays before a head or a retry. */
-const TIMER: Timer = (delayMs, run) => realTimer(delayMs < 1000 ? 0 : delayMs, run);
+const TIMER: Timer = (delayMs, run) => unrefTimer(delayMs < 1000 ? 0 : delayMs, run);
 
 /** A start and a stop, without what is beyond the file system. */
 function serve(disk: MemoryFileSystem): Promise<Served> {

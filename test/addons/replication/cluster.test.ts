@@ -10,22 +10,18 @@ import { LAG_MS_MAX } from '../../../src/addons/replication/node-view.ts';
 import { type OpenCluster, reach } from '../../../src/addons/replication/open-cluster.ts';
 import type { Replica } from '../../../src/addons/replication/replica.ts';
 import { runCommands } from '../../../src/cli/main.ts';
+import { unrefTimer } from '../../../src/process/timers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 import { MemoryArchive } from './memory-archive.ts';
-import { MemoryLog, type Timer } from './memory-log.ts';
+import { MemoryLog } from './memory-log.ts';
 import { memoryNode } from './memory-node.ts';
-
-const timer: Timer = (delayMs, run) => {
-  const timeout = setTimeout(run, delayMs).unref();
-  return () => clearTimeout(timeout);
-};
 
 const PROBES = '';
 
 async function startCluster(count: number): Promise<readonly TestServer[]> {
-  const log = new MemoryLog(timer).begin('test');
-  const archive = new MemoryArchive(timer);
+  const log = new MemoryLog(unrefTimer).begin('test');
+  const archive = new MemoryArchive(unrefTimer);
   const starts = Array.from({ length: count }, (_, at) =>
     startTestServer({
       more: () => memoryNode(`node-${at}`, log.connect(), archive.connect()),
