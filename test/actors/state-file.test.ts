@@ -87,7 +87,10 @@ function populated(): TestWorld {
     { type: 'create-user', fields: { username: 'bob', rootRole: 5 } },
     { type: 'delete-user', userId: 3 },
     { type: 'add-member', project: 'default', userId: 4, roleId: 5 },
-    { type: 'create-project', id: '__proto__', fields: { name: 'Odd', description: 'd', mode: 'private' } },
+    {
+      ...{ type: 'create-project', id: '__proto__' },
+      fields: { name: 'Odd', description: 'd', mode: 'private', lifetimes: { release: 90, permission: 0 } },
+    },
     ...['parent', 'child', 'archived'].map(
       (name): Command => ({
         type: 'create-flag',

@@ -211,7 +211,7 @@ async function projects(call: CheckedCall): Promise<void> {
   });
   await call('POST', '/projects', { name: 'Named by its name', description: null });
   await call('PUT', '/projects/shop', { name: 'Läden', mode: 'protected' });
-  await call('PUT', '/projects/shop/settings', { defaultStickiness: 'random' });
+  await call('PUT', '/projects/shop/settings', { defaultStickiness: 'random', lifetimes: { release: 14 } });
   await call('POST', '/projects/shop/environments', { environment: 'staging' });
   await call('POST', '/projects/shop/features', { name: 'basket', description: 'Körbe' });
   await call('PUT', '/projects/shop/features/basket/environments/staging/variants', VARIANTS);

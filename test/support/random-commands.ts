@@ -386,7 +386,11 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'update-project': (c) => ({
     type: 'update-project',
     project: c.project(),
-    fields: { description: anyText(c.random), mode: c.of(['open', 'protected', 'private']) },
+    fields: {
+      description: anyText(c.random),
+      mode: c.of(['open', 'protected', 'private']),
+      lifetimes: c.of([{}, null, { release: 1 }, { operational: null, experiment: 30 }]),
+    },
   }),
   'delete-project': (c) => ({ type: 'delete-project', project: c.project() }),
   'add-project-environment': (c) => {

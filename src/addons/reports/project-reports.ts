@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 import { walkFlags } from '../../http/admin/chunk-walk.ts';
 import * as locate from '../../http/admin/locators.ts';
-import { healthOf, momentOf, projectFigures, stateCounts } from '../../http/admin/project-figures.ts';
+import { healthOf, projectFigures, stateCounts } from '../../http/admin/project-figures.ts';
 import { settledResponse } from '../../http/admin/responses.ts';
 import { stagesView } from '../../http/admin/views.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
@@ -25,7 +25,7 @@ async function readInsights(context: Context, project: ProjectState): Promise<Re
   const now = context.now();
   const { id } = project.settings;
   const currentMembers = project.members.size;
-  const [figures] = await projectFigures([project], momentOf(context.world, now), context.requester);
+  const [figures] = await projectFigures([project], { world: context.world, now }, context.requester);
   const windows = windowStarts(now);
   const current = { project: id, fromMs: windows.current };
   const past = { project: id, fromMs: windows.past, untilMs: windows.current - 1 };
@@ -67,7 +67,7 @@ async function readStatus(context: Context, project: ProjectState): Promise<Read
   };
   const stages = await stageFigures(context, [project]);
   if (isRefusal(stages)) return stages;
-  const [figures] = await projectFigures([project], momentOf(world, now()), requester);
+  const [figures] = await projectFigures([project], { world, now: now() }, requester);
   const activityCountByDate = await activityByDate(context, id);
   if (isRefusal(activityCountByDate)) return activityCountByDate;
   const { staleCount, potentiallyStaleCount } = stateCounts(figures!);

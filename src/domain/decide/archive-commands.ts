@@ -12,7 +12,7 @@ import { type AgeData, aboutFlag, type DomainEvent, newEvent } from '../state/ev
 import type { FlagRecord } from '../state/flag-record.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
-import { lifetimesOf } from '../state/settings.ts';
+import { lifetimesIn } from '../state/settings.ts';
 import { actingName, type World } from '../state/world.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
@@ -153,9 +153,9 @@ export function notePotentiallyStale(
   });
 }
 
-function ageOf({ directory }: World, { flag, createdBy }: FlagRecord): AgeData {
-  const owner = createdBy === null ? undefined : directory.users.get(createdBy);
-  const end = endOfLife(flag, lifetimesOf(directory.settings));
+function ageOf(world: World, { flag, createdBy }: FlagRecord): AgeData {
+  const owner = createdBy === null ? undefined : world.directory.users.get(createdBy);
+  const end = endOfLife(flag, lifetimesIn(world, flag.project));
   return {
     owner: owner === undefined ? null : actingName(owner),
     potentiallyStaleAt: new Date(end).toISOString(),
@@ -163,10 +163,10 @@ function ageOf({ directory }: World, { flag, createdBy }: FlagRecord): AgeData {
 }
 
 /** The event that an unarchived flag is due for its present lifetime, and that was not recorded yet; null for none. */
-export function dueStalenessNote({ directory }: World, flag: Flag, nowMs: number) {
-  const lifetimes = lifetimesOf(directory.settings);
+export function dueStalenessNote(world: World, flag: Flag, nowMs: number) {
+  const lifetimes = lifetimesIn(world, flag.project);
   if (flag.archivedAt !== null || flag.stale || noticeTime(flag, lifetimes) > nowMs) return null;
-  const noted = directory.potentiallyStale.get(flag.name);
+  const noted = world.directory.potentiallyStale.get(flag.name);
   const isNoted = noted !== undefined && (noted.days ?? LIFETIME_DAYS[flag.type]) === lifetimes[flag.type];
   if (endOfLife(flag, lifetimes) > nowMs) return isNoted ? null : 'feature-potentially-stale-soon';
   return isNoted && noted.isSoon !== true ? null : 'feature-potentially-stale-on';

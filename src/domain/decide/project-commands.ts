@@ -108,7 +108,7 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
     mode: fields.mode ?? preData.mode,
     defaultStickiness: fields.defaultStickiness ?? preData.defaultStickiness,
   };
-  const { featureNaming: _, featureLimit: __, linkTemplates: ___, ...others } = preData;
+  const { featureNaming: _, featureLimit: __, linkTemplates: ___, lifetimes: ____, ...others } = preData;
   const data: ProjectSettings = { ...others, ...changed, ...rulesAfter(preData, fields) };
   if (jsonEqual(data, preData)) return UNCHANGED;
   const after = { ...data, updatedAt: context.now };

@@ -12,7 +12,7 @@ import * as v from 'valibot';
 import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
 import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
-import { ADDED_METADATA, FLAG_TYPES, LifetimeDays, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
+import { ADDED_METADATA, METADATA_DOCUMENT_ENTRIES, SetLifetimes } from '../flags/metadata.ts';
 import { RULES_ENTRIES } from '../flags/project-rules.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
@@ -112,8 +112,6 @@ const FavoritesSchema = v.object({
   flags: v.pipe(v.array(v.string()), v.description('Names of flags.')),
 });
 
-const SetLifetimeDays = v.pipe(LifetimeDays, v.minValue(1, 'at least 1 day'));
-
 const SettingSchema = v.variant('id', [
   v.object({
     id: v.literal(FRONTEND_SETTING_ID),
@@ -122,7 +120,7 @@ const SettingSchema = v.variant('id', [
   v.object({ id: v.literal(MAINTENANCE_SETTING_ID), enabled: v.boolean() }),
   v.object({
     id: v.literal(LIFETIMES_SETTING_ID),
-    days: v.strictObject(v.entriesFromList(FLAG_TYPES, v.exactOptional(v.nullable(SetLifetimeDays)))),
+    days: SetLifetimes,
   }),
 ]);
 

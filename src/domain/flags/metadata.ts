@@ -31,6 +31,15 @@ export const LifetimeDays = v.pipe(
 /** Days after which an unarchived flag of each type counts as potentially stale; null for never. */
 export type Lifetimes = Readonly<Record<FlagType, number | null>>;
 
+/** Lifetimes that were set, for the service or for a project. */
+export const SetLifetimes = v.strictObject(
+  v.entriesFromList(
+    FLAG_TYPES,
+    v.exactOptional(v.nullable(v.pipe(LifetimeDays, v.minValue(1, 'at least 1 day')))),
+  ),
+);
+export type SetLifetimes = Readonly<v.InferOutput<typeof SetLifetimes>>;
+
 /**
  * The lifetimes of types for which none was set. Replay depends on them, so a change needs a new rule
  * (state/upgrade/replay-rules.ts).

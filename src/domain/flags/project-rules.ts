@@ -3,8 +3,9 @@
  * Flags that are there already stay as they are.
  */
 import * as v from 'valibot';
-import { list, titled } from '../json/schema.ts';
+import { described, list, noList, titled } from '../json/schema.ts';
 import { LINK_ENTRIES, LINKS_MAX, type Link } from './link.ts';
+import { FLAG_TYPES, LifetimeDays, SetLifetimes } from './metadata.ts';
 import { PatternCache, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
 
 /** Characters. Compiling such a pattern takes 2.4 ms at worst, and one name of 100 characters 4 ms. */
@@ -34,6 +35,8 @@ export interface ProjectRules {
   readonly featureNaming?: FeatureNaming;
   readonly featureLimit?: number;
   readonly linkTemplates?: v.InferOutput<typeof KeptTemplates>;
+  /** Lifetimes of types that override those of the service. */
+  readonly lifetimes?: SetLifetimes;
 }
 
 const Text = v.optional(
@@ -71,6 +74,15 @@ const LinkTemplateSchema = titled('LinkTemplate', {
   ),
 });
 
+const LIFETIMES_PHRASE = `an object with a number of days or null under names of types, which are ${FLAG_TYPES.join(', ')}`;
+const ProjectLifetimes = v.pipe(
+  noList(
+    v.strictObject(v.entriesFromList(FLAG_TYPES, v.optional(v.nullable(LifetimeDays)))),
+    LIFETIMES_PHRASE,
+  ),
+  v.title('ProjectLifetimes'),
+);
+
 /** For requests: an absent field keeps its value, null and an empty pattern take the rule away. */
 export const RULES_INPUT_ENTRIES = {
   featureNaming: v.optional(v.nullable(FeatureNamingSchema)),
@@ -80,6 +92,7 @@ export const RULES_INPUT_ENTRIES = {
   linkTemplates: v.optional(
     v.nullable(v.pipe(list(LinkTemplateSchema, TEMPLATES_PHRASE), v.maxLength(LINKS_MAX, TEMPLATES_PHRASE))),
   ),
+  lifetimes: v.optional(v.nullable(ProjectLifetimes)),
 } as const;
 
 type Input = v.InferOutput<v.ObjectSchema<typeof RULES_INPUT_ENTRIES, undefined>>;
@@ -88,26 +101,31 @@ export type RulesInput = { readonly [Field in keyof Input]?: Input[Field] };
 export function rulesAfter(before: ProjectRules, input: RulesInput): ProjectRules {
   const sent = { ...before, ...defined(input) } as RulesInput;
   const { featureNaming, featureLimit, linkTemplates } = sent;
+  const lifetimes = Object.entries(sent.lifetimes ?? {}).filter(([, days]) => days !== undefined);
   return {
     ...(featureNaming?.pattern
       ? { featureNaming: { ...featureNaming, pattern: featureNaming.pattern } }
       : {}),
     ...(featureLimit == null ? {} : { featureLimit }),
     ...(linkTemplates == null || linkTemplates.length === 0 ? {} : { linkTemplates }),
+    ...(lifetimes.length === 0
+      ? {}
+      : { lifetimes: Object.fromEntries(lifetimes.map(([type, days]) => [type, days || null])) }),
   };
 }
 
 const defined = (input: RulesInput): object => {
-  const { featureNaming, featureLimit, linkTemplates } = input;
-  const fields = Object.entries({ featureNaming, featureLimit, linkTemplates });
+  const { featureNaming, featureLimit, linkTemplates, lifetimes } = input;
+  const fields = Object.entries({ featureNaming, featureLimit, linkTemplates, lifetimes });
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 };
 
-/** All three, as responses show them. */
-export const shownRules = ({ featureNaming, featureLimit, linkTemplates }: ProjectRules) => ({
+/** All of them, as responses show them. */
+export const shownRules = ({ featureNaming, featureLimit, linkTemplates, lifetimes }: ProjectRules) => ({
   featureNaming: featureNaming ?? { pattern: null, example: null, description: null },
   featureLimit: featureLimit ?? null,
   linkTemplates: linkTemplates ?? [],
+  lifetimes: lifetimes ?? {},
 });
 
 const wholeName = (pattern: string): string => `^(?:${pattern})$`;
@@ -149,11 +167,13 @@ export const RULES_ENTRIES = {
   featureNaming: v.exactOptional(KeptNaming),
   featureLimit: v.exactOptional(v.number()),
   linkTemplates: v.exactOptional(KeptTemplates),
+  lifetimes: v.exactOptional(SetLifetimes),
 } as const;
 
-/** For responses, which have all three. */
+/** For responses, which have all of them. */
 export const SHOWN_RULES_ENTRIES = {
   featureNaming: v.object({ ...KeptNaming.entries, pattern: v.nullable(v.string()) }),
   featureLimit: v.nullable(v.number()),
   linkTemplates: KeptTemplates,
+  lifetimes: described(SetLifetimes, 'Those that override the lifetimes of the service.'),
 } as const;

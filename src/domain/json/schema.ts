@@ -1,6 +1,7 @@
 /** Parts that schemas of requests and responses share. */
 import * as v from 'valibot';
 import { ISSUES_MAX, shown } from './issues.ts';
+import { isJsonObject } from './json.ts';
 
 export const Integer = v.pipe(v.number(), v.integer());
 export const Count = v.pipe(Integer, v.minValue(0));
@@ -86,6 +87,18 @@ export function list<const Item extends v.GenericSchema>(
       Array.isArray(dataset.value)
         ? checkItems(item, dataset.value, config)
         : schema['~run'](dataset, config),
+  };
+}
+
+/** An object without required fields: to valibot, a list is such an object too. */
+export function noList<const Schema extends v.GenericSchema>(schema: Schema, phrase: string): Schema {
+  const object = v.custom<object>(isJsonObject, phrase);
+  return {
+    ...schema,
+    '~run': (dataset, config) => {
+      const run = isJsonObject(dataset.value) ? schema : object;
+      return run['~run'](dataset, config);
+    },
   };
 }
 

@@ -15,7 +15,7 @@ import type { EventStamp, FlagEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
-import { lifetimesOf } from './settings.ts';
+import { lifetimesIn } from './settings.ts';
 import {
   type Draft,
   directoryIn,
@@ -299,9 +299,9 @@ function arrive(
 }
 
 /** Nothing of the flag changes, nor do its responses. */
-function note(draft: Draft, { name, type }: Flag, event: FlagEvent['type']): void {
+function note(draft: Draft, { name, project, type }: Flag, event: FlagEvent['type']): void {
   const directory = directoryIn(draft);
-  const days = lifetimesOf(directory.settings)[type];
+  const days = lifetimesIn(draft, project)[type];
   const noted: StalenessNote = {
     flag: name,
     ...(days === LIFETIME_DAYS[type] ? {} : { days }),
@@ -328,12 +328,12 @@ function complete(
 /** A flag of another type may outlive that one later, and is then noted again. */
 function forgetNote(
   draft: Draft,
-  { featureName, data, preData }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
+  { project, featureName, data, preData }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
   { createdAt }: EventStamp,
 ): void {
-  const { potentiallyStale, settings } = draft.directory;
+  const { potentiallyStale } = draft.directory;
   if (data.type === preData.type || !potentiallyStale.has(featureName)) return;
-  if (endOfLife(data, lifetimesOf(settings)) <= Date.parse(createdAt)) return;
+  if (endOfLife(data, lifetimesIn(draft, project)) <= Date.parse(createdAt)) return;
   dropRecord(draft, directoryIn(draft), 'potentiallyStale', featureName);
 }
 

@@ -1,5 +1,6 @@
 /** Settings of the service that were changed through the interface, each under its own id. */
-import { type FlagType, LIFETIME_DAYS, type Lifetimes } from '../flags/metadata.ts';
+import { type FlagType, LIFETIME_DAYS, type Lifetimes, type SetLifetimes } from '../flags/metadata.ts';
+import type { ProjectRules } from '../flags/project-rules.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 export const MAINTENANCE_SETTING_ID = 'maintenance';
@@ -15,7 +16,7 @@ export const LIFETIMES_SETTING_ID = 'lifetimes';
 /** The lifetimes of types that were set, by `feature-type-updated` (docs/specification/flags.md#staleness). */
 export interface LifetimesSetting {
   readonly id: typeof LIFETIMES_SETTING_ID;
-  readonly days: Readonly<Partial<Lifetimes>>;
+  readonly days: SetLifetimes;
 }
 
 export type Setting = FrontendSetting | MaintenanceSetting | LifetimesSetting;
@@ -29,16 +30,30 @@ export function settingOf<Id extends Setting['id']>(
   return settings.get(id) as Extract<Setting, { readonly id: Id }> | undefined;
 }
 
-/** Readers compare lifetimes by identity, to see whether they have changed. */
-const lifetimes = new WeakMap<LifetimesSetting, Lifetimes>();
+/** By what was set, for each value that it stands before. Readers compare lifetimes by identity, to see whether they have changed. */
+const lifetimes = new WeakMap<Lifetimes, WeakMap<SetLifetimes, Lifetimes>>();
 
-export function lifetimesOf(settings: Settings): Lifetimes {
-  const setting = settingOf(settings, LIFETIMES_SETTING_ID);
-  if (setting === undefined) return LIFETIME_DAYS;
-  const known = lifetimes.get(setting) ?? { ...LIFETIME_DAYS, ...setting.days };
-  lifetimes.set(setting, known);
-  return known;
+function withSet(before: Lifetimes, set: SetLifetimes | undefined): Lifetimes {
+  if (set === undefined) return before;
+  const known = lifetimes.get(before) ?? new WeakMap<SetLifetimes, Lifetimes>();
+  lifetimes.set(before, known);
+  const after = known.get(set) ?? { ...before, ...set };
+  known.set(set, after);
+  return after;
 }
+
+/** The lifetimes of types in projects that have none of their own. */
+export const lifetimesOf = (settings: Settings): Lifetimes =>
+  withSet(LIFETIME_DAYS, settingOf(settings, LIFETIMES_SETTING_ID)?.days);
+
+interface LifetimeSources {
+  readonly directory: { readonly settings: Settings };
+  readonly projects: { get(id: string): { readonly settings: ProjectRules } | undefined };
+}
+
+/** The lifetimes of types in a project. */
+export const lifetimesIn = ({ directory, projects }: LifetimeSources, project: string): Lifetimes =>
+  withSet(lifetimesOf(directory.settings), projects.get(project)?.settings.lifetimes);
 
 /** The setting once a type has another lifetime. */
 export function withLifetime(settings: Settings, type: FlagType, days: number | null): LifetimesSetting {

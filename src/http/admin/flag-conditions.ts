@@ -6,7 +6,7 @@ import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { stalenessOf } from '../../domain/flags/lifetime.ts';
 import { shown } from '../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { lifetimesOf } from '../../domain/state/settings.ts';
+import { lifetimesIn } from '../../domain/state/settings.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
 import type { ShownFlag } from './chunk-walk.ts';
@@ -89,11 +89,10 @@ export function flagConditions(
   const texts = textTest(context.query('query'));
   for (const one of [tag && refuseNoTag(tag), created, used, switched, texts]) if (isRefusal(one)) return one;
   const nowMs = context.now();
-  const lifetimes = lifetimesOf(world.directory.settings);
   const tests: (FlagTest | null)[] = [
     archivedTest(archived, lifecycle),
     project && isTest(project, ({ flag }) => flag.project),
-    state && isTest(state, ({ flag }) => stalenessOf(flag, lifetimes, nowMs)),
+    state && isTest(state, ({ flag }) => stalenessOf(flag, lifetimesIn(world, flag.project), nowMs)),
     type && isTest(type, ({ flag }) => flag.type),
     createdBy && isTest(createdBy, (record) => String(record.createdBy)),
     lifecycle && isTest(lifecycle, ({ flag }) => stageView(world, flag, seen.flag(flag.name)).stage),

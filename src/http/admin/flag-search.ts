@@ -21,7 +21,7 @@ import { callerFavorites } from './favorites.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
 import { FoundFlagSchema, foundFlagView } from './found-flag.ts';
 import * as locate from './locators.ts';
-import { momentOf, projectFigures } from './project-figures.ts';
+import { projectFigures } from './project-figures.ts';
 import { pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
 import { NextOffset } from './schemas.ts';
@@ -214,7 +214,7 @@ export const flagCreatorRoutes = underTag('Projects', [
     success: { status: 200, schema: FlagCreatorsSchema },
     read: async (context, project) => {
       const { world, now, requester } = context;
-      const [figures] = await projectFigures([project], momentOf(world, now()), requester);
+      const [figures] = await projectFigures([project], { world, now: now() }, requester);
       const creators = [...figures!.creators].map((userId) => authorOf(context.world, userId));
       return settledResponse(
         context,

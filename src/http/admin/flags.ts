@@ -9,14 +9,13 @@ import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { refuseTakenName } from '../../domain/decide/guards.ts';
 import { COMPLETION_ENTRIES } from '../../domain/flags/lifecycle.ts';
 import { LINK_ENTRIES, TypedUrlSchema } from '../../domain/flags/link.ts';
-import { FLAG_TYPES, type FlagType, LifetimeDays } from '../../domain/flags/metadata.ts';
+import { FLAG_TYPES, type FlagType, LifetimeDays, type Lifetimes } from '../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, Integer, titled, Version } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, present } from '../../domain/state/refusal.ts';
-import { lifetimesOf } from '../../domain/state/settings.ts';
-import type { World } from '../../domain/state/world.ts';
+import { lifetimesIn, lifetimesOf } from '../../domain/state/settings.ts';
 import { environmentsRevision } from '../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -179,10 +178,15 @@ const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description:
   permission: ['Permission', 'Opens features to some of the users.'],
 };
 
-function flagTypeView({ directory }: World, id: FlagType) {
+function flagTypeView(lifetimes: Lifetimes, id: FlagType) {
   const [name, description] = TYPE_TEXTS[id];
-  return { id, name, description, lifetimeDays: lifetimesOf(directory.settings)[id] };
+  return { id, name, description, lifetimeDays: lifetimes[id] };
 }
+
+const flagTypesView = (lifetimes: Lifetimes) => ({
+  version: 1,
+  types: FLAG_TYPES.map((id) => flagTypeView(lifetimes, id)),
+});
 
 const ValidateBody = titled('ValidateFeature', {
   name: FlagNameSchema,
@@ -194,7 +198,7 @@ export const flagCheckRoutes = underTag('Features', [
     operationId: 'getAllFeatureTypes',
     summary: 'List the types of flags and their lifetimes.',
     success: { status: 200, schema: FlagTypesSchema },
-    shows: ({ world }) => ({ version: 1, types: FLAG_TYPES.map((id) => flagTypeView(world, id)) }),
+    shows: ({ world }) => flagTypesView(lifetimesOf(world.directory.settings)),
   }),
   writeRoute('PUT /feature-types/:id/lifetime', {
     operationId: 'updateFeatureTypeLifetime',
@@ -208,7 +212,15 @@ export const flagCheckRoutes = underTag('Features', [
       flagType: params.id.toLowerCase(),
       lifetimeDays: body.lifetimeDays || null,
     }),
-    shows: ({ world, params }) => flagTypeView(world, params.id.toLowerCase() as FlagType),
+    shows: ({ world, params }) =>
+      flagTypeView(lifetimesOf(world.directory.settings), params.id.toLowerCase() as FlagType),
+  }),
+  readRoute('GET /projects/:projectId/feature-types', {
+    operationId: 'getProjectFeatureTypes',
+    summary: 'List the types of flags, with their lifetimes in a project.',
+    locate: locate.project,
+    success: { status: 200, schema: FlagTypesSchema },
+    shows: ({ world }, { settings }) => flagTypesView(lifetimesIn(world, settings.id)),
   }),
   readRoute('POST /features/validate', {
     operationId: 'validateFeature',

@@ -6,7 +6,7 @@ import { andThen, type Requester } from '../../actors/turn.ts';
 import { endOfLife } from '../../domain/flags/lifetime.ts';
 import type { FlagType, Lifetimes } from '../../domain/flags/metadata.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
-import { lifetimesOf } from '../../domain/state/settings.ts';
+import { lifetimesIn } from '../../domain/state/settings.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { Projection } from '../../domain/value/projection.ts';
 import { type ChunkWork, ofEachChunk } from './chunk-walk.ts';
@@ -34,15 +34,16 @@ export interface ProjectFigures extends Validity {
   readonly creators: ReadonlySet<number>;
 }
 
-/** The lifetimes of flags, and the time in milliseconds since 1970. */
-export interface Moment {
-  readonly lifetimes: Lifetimes;
+interface Moment {
+  readonly world: World;
+  /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** Also not valid before they were computed, because clocks are sometimes set back. */
-function isValid(figures: Validity, { lifetimes, now }: Moment): boolean {
-  return figures.lifetimes === lifetimes && figures.validFrom <= now && now < figures.validUntil;
+function isValid(figures: Validity, project: string, { world, now }: Moment): boolean {
+  const isRightAge = figures.validFrom <= now && now < figures.validUntil;
+  return isRightAge && figures.lifetimes === lifetimesIn(world, project);
 }
 
 /** Percent of the flags that are healthy; 100 with none. */
@@ -70,7 +71,8 @@ function figuresWork(moment: Moment): ChunkWork<ProjectFigures> {
   return {
     known: (chunk) => {
       const cached = chunkCache.get(chunk);
-      return cached?.of === chunk && isValid(cached.figures, moment) ? cached.figures : undefined;
+      const isKnown = cached?.of === chunk && isValid(cached.figures, projectOf(chunk), moment);
+      return isKnown ? cached.figures : undefined;
     },
     // biome-ignore lint/correctness/useYield: a chunk takes no time.
     *make(chunk) {
@@ -83,12 +85,6 @@ function figuresWork(moment: Moment): ChunkWork<ProjectFigures> {
 
 const projectCache = new WeakMap<ProjectState, ProjectFigures>();
 
-/** The moment at which a request is served. */
-export const momentOf = ({ directory }: World, now: number): Moment => ({
-  lifetimes: lifetimesOf(directory.settings),
-  now,
-});
-
 /** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
   projects: readonly ProjectState[],
@@ -97,7 +93,7 @@ export function projectFigures(
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
     const known = projectCache.get(project);
-    const figures = known !== undefined && isValid(known, moment) ? known : null;
+    const figures = known !== undefined && isValid(known, project.settings.id, moment) ? known : null;
     return { project, figures, chunks: figures === null ? project.flags.chunks : [] };
   });
   const chunks = asked.flatMap((one) => one.chunks);
@@ -105,7 +101,7 @@ export function projectFigures(
     let at = 0;
     return asked.map(({ project, chunks: own, figures: known }) => {
       if (known !== null) return known;
-      const figures = sumOf(parts.slice(at, at + own.length), moment);
+      const figures = sumOf(project.settings.id, parts.slice(at, at + own.length), moment);
       at += own.length;
       projectCache.set(project, figures);
       return figures;
@@ -114,10 +110,12 @@ export function projectFigures(
   return andThen(ofEachChunk(chunks, figuresWork(moment), requester), answer);
 }
 
-function figuresOfChunk({ values }: FlagChunk, moment: Moment): ProjectFigures {
-  const { lifetimes, now } = moment;
-  const figures = new Figures(moment);
-  for (const { flag, createdBy } of values) {
+const projectOf = ({ values }: FlagChunk): string => values[0]!.flag.project;
+
+function figuresOfChunk(chunk: FlagChunk, moment: Moment): ProjectFigures {
+  const { now } = moment;
+  const figures = new Figures(projectOf(chunk), moment);
+  for (const { flag, createdBy } of chunk.values) {
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
@@ -127,7 +125,7 @@ function figuresOfChunk({ values }: FlagChunk, moment: Moment): ProjectFigures {
       figures.staleCount += 1;
       continue;
     }
-    const end = endOfLife(flag, lifetimes);
+    const end = endOfLife(flag, figures.lifetimes);
     if (end <= now) continue;
     figures.healthyCount += 1;
     figures.validUntil = Math.min(figures.validUntil, end);
@@ -135,8 +133,8 @@ function figuresOfChunk({ values }: FlagChunk, moment: Moment): ProjectFigures {
   return figures;
 }
 
-function sumOf(parts: readonly ProjectFigures[], moment: Moment): ProjectFigures {
-  const sum = new Figures(moment);
+function sumOf(project: string, parts: readonly ProjectFigures[], moment: Moment): ProjectFigures {
+  const sum = new Figures(project, moment);
   for (const part of parts) {
     sum.firstFlag ??= part.firstFlag;
     sum.flagCount += part.flagCount;
@@ -160,8 +158,8 @@ class Figures implements ProjectFigures {
   readonly typeCounts = new Map<FlagType, number>();
   readonly creators = new Set<number>();
 
-  constructor({ lifetimes, now }: Moment) {
-    this.lifetimes = lifetimes;
+  constructor(project: string, { world, now }: Moment) {
+    this.lifetimes = lifetimesIn(world, project);
     this.validFrom = now;
   }
 }

@@ -9,7 +9,7 @@ import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import { described, Integer, Percent, Timestamp, titled, Version } from '../../domain/json/schema.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
-import { healthOf, momentOf, projectFigures } from './project-figures.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 import { DefaultStrategySchema } from './schemas.ts';
 import { shown } from './shown.ts';
@@ -44,14 +44,14 @@ export const ProjectSummaryOverviewSchema = titled('ProjectSummaryOverview', {
 
 /** The project as it is at the moment of the call. */
 export async function projectOverviewView(sources: ListSources, project: ProjectState) {
-  const { world, favorites, now, requester } = sources;
+  const { world, favorites, requester } = sources;
   const { settings } = project;
   const environments = projectEnvironments(world, project).map((one) => ({
     environment: one.name,
     ...defaultStrategyIn(world, project, one.name),
   }));
   const { chunks } = project.flags;
-  const [figures] = await projectFigures([project], momentOf(world, now), requester);
+  const [figures] = await projectFigures([project], sources, requester);
   const { typeCounts, firstFlag } = figures!;
   return shown(ProjectSummaryOverviewSchema, {
     ...{ ...settings, ...shownRules(settings) },

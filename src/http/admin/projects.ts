@@ -32,7 +32,7 @@ import {
 import { ProjectIdSchema } from './bodies.ts';
 import { callerFavorites } from './favorites.ts';
 import * as locate from './locators.ts';
-import { healthOf, momentOf, type ProjectFigures, projectFigures } from './project-figures.ts';
+import { healthOf, type ProjectFigures, projectFigures } from './project-figures.ts';
 import { ProjectSummaryOverviewSchema, projectOverviewView } from './project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from './render-project.ts';
 import { listOf, listsResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
@@ -200,7 +200,7 @@ async function projectList(context: RequestContext<unknown>): Promise<ReadRespon
   const { world, caller, now, requester } = context;
   const favorites = new Set(callerFavorites(world, caller)?.projects);
   const projects = await sortedInTurns([...world.projects.values()], byNameAndId, requester);
-  const figures = await projectFigures(projects, momentOf(world, now()), requester);
+  const figures = await projectFigures(projects, { world, now: now() }, requester);
   const listed = listOf({
     name: 'projects',
     items: projects.entries(),

@@ -9,7 +9,7 @@ import { type Staleness, stalenessOf } from '../../domain/flags/lifetime.ts';
 import type { Lifetimes } from '../../domain/flags/metadata.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { lifetimesOf } from '../../domain/state/settings.ts';
+import { lifetimesIn } from '../../domain/state/settings.ts';
 import {
   type Favorites,
   type ProjectState,
@@ -92,7 +92,7 @@ const summaryBytesIn = partOfEach<Slot, number>({
 type Listed = ReadResponse | Refusal | Promise<ReadResponse | Refusal>;
 
 export function projectOverview(sources: ListSources, project: ProjectState): Listed {
-  const { world, now, requester } = sources;
+  const { world, requester } = sources;
   const marks = marksIn(sources, project);
   const cached = marks === null ? cachedResponse(overviews, sources, project) : null;
   if (cached !== null) return cached;
@@ -100,7 +100,7 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
   if (refusal !== null) return refusal;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project, marks);
-  const counting = projectFigures([project], { ...moment, now }, requester);
+  const counting = projectFigures([project], sources, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
     if (isRefusal(summaries)) return summaries;
@@ -142,7 +142,7 @@ function momentOf(
   project: ProjectState,
 ): Pick<CachedResponse, 'revision' | 'renames' | 'seenVersion' | 'lifetimes'> {
   const { renames } = world.lineage;
-  const lifetimes = lifetimesOf(world.directory.settings);
+  const lifetimes = lifetimesIn(world, project.settings.id);
   return { revision: projectRevision(world, project), renames, seenVersion: seen.version, lifetimes };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { flagDataOf } from '../../../src/domain/flags/flag.ts';
-import { type FlagType, INITIAL_METADATA } from '../../../src/domain/flags/metadata.ts';
+import { type FlagType, INITIAL_METADATA, type SetLifetimes } from '../../../src/domain/flags/metadata.ts';
 import { aboutFlag, type DomainEvent } from '../../../src/domain/state/events.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
@@ -143,6 +143,30 @@ describe('noting flags that outlived their types', () => {
     assert.deepEqual(all(), []);
     state.given(setLifetime(40));
     assert.deepEqual(all(), [NOTED]);
+    assert.equal(stateBytes(state.world), recountStateBytes(state.world));
+  });
+
+  it('goes by the lifetime that the project has set, and by that of the service without one or once the flag is moved', () => {
+    const state = withFlags(['a', '41', 'release'], ['b', '7', 'release']);
+    const all = () => state.run(note('a', 'b'));
+    const setLifetimes = (lifetimes: SetLifetimes | null): Command => ({
+      type: 'update-project',
+      project: 'default',
+      fields: { lifetimes },
+    });
+    assert.deepEqual(state.run(setLifetimes({ release: 100 })), ['project-updated']);
+    assert.deepEqual(all(), []);
+    state.given(setLifetimes({ release: 7 }));
+    assert.deepEqual(all(), [NOTED, NOTED]);
+    state.given({ type: 'set-lifetime', flagType: 'release', lifetimeDays: 5 });
+    assert.deepEqual(all(), []);
+    state.given(setLifetimes(null));
+    assert.deepEqual(all(), [NOTED, NOTED]);
+    state.given(
+      { type: 'create-project', id: 'p', fields: { name: 'P', lifetimes: { release: 42 } } },
+      { type: 'move-flag', project: 'default', flag: 'a', newProject: 'p' },
+    );
+    assert.deepEqual(state.run({ type: 'note-potentially-stale', project: 'p', flags: ['a'] }), [SOON]);
     assert.equal(stateBytes(state.world), recountStateBytes(state.world));
   });
 

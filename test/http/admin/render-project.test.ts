@@ -5,7 +5,6 @@ import { cacheOf } from '../../../src/actors/cache.ts';
 import { setTurnMs } from '../../../src/actors/turn.ts';
 import { NEVER_SEEN } from '../../../src/actors/usage-view.ts';
 import type { FlagType } from '../../../src/domain/flags/metadata.ts';
-import { LIFETIME_DAYS } from '../../../src/domain/flags/metadata.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/project-figures.ts';
@@ -24,8 +23,9 @@ const sourcesOf = ({ world }: TestWorld, now: number, favorites: Favorites | nul
 });
 
 /** Percent, and until when. */
-async function healthAt(project: ProjectState, now: number): Promise<[number, number]> {
-  const [figures] = await projectFigures([project], { lifetimes: LIFETIME_DAYS, now }, { name: 'a' });
+async function healthAt({ world }: TestWorld, now: number): Promise<[number, number]> {
+  const project = world.projects.get('default')!;
+  const [figures] = await projectFigures([project], { world, now }, { name: 'a' });
   assert(figures !== undefined);
   return [healthOf(figures), figures.validUntil];
 }
@@ -52,8 +52,8 @@ function projectWith(...types: readonly FlagType[]) {
 
 describe('the health of a project', () => {
   it('is 100 without flags, and for good when no flag can grow old', async () => {
-    const { project, createdAt } = projectWith('kill-switch', 'permission');
-    assert.deepEqual(await healthAt(project, createdAt + 10_000 * DAY_MS), [100, Number.POSITIVE_INFINITY]);
+    const { state, createdAt } = projectWith('kill-switch', 'permission');
+    assert.deepEqual(await healthAt(state, createdAt + 10_000 * DAY_MS), [100, Number.POSITIVE_INFINITY]);
   });
 
   it('falls on the day on which a flag outlives its type', async () => {
@@ -62,16 +62,16 @@ describe('the health of a project', () => {
       ['experiment', 40],
       ['operational', 7],
     ] as const) {
-      const { project, createdAt } = projectWith(type);
+      const { state, createdAt } = projectWith(type);
       const end = createdAt + days * DAY_MS;
-      assert.deepEqual(await healthAt(project, end - 1), [100, end], type);
-      assert.equal((await healthAt(project, end))[0], 0, type);
+      assert.deepEqual(await healthAt(state, end - 1), [100, end], type);
+      assert.equal((await healthAt(state, end))[0], 0, type);
     }
   });
 
   it('counts stale flags as unhealthy at once, and archived ones not at all', async () => {
     const { state, createdAt } = projectWith('release', 'release', 'release');
-    const health = async () => (await healthAt(state.world.projects.get('default')!, createdAt))[0];
+    const health = async () => (await healthAt(state, createdAt))[0];
     state.given({ type: 'update-flag', project: 'default', flag: 'f0', metadata: { stale: true } });
     assert.equal(await health(), 67);
     state.given({ type: 'archive-flag', project: 'default', flag: 'f0' });

@@ -31,13 +31,14 @@ describeInterface('projects', (server) => {
       featureNaming: { pattern: 'team-[a-z]+|ops', example: 'team-a', description: 'By team' },
       featureLimit: 3,
       linkTemplates: [{ title: 'Ticket', urlTemplate: 'https://t.example/{{project}}/{{feature}}' }],
+      lifetimes: { release: 90, operational: null },
     };
     assert.equal((await call('PUT', `${at}/settings`, rules)).status, 200);
     await server().restart();
     const shown = async () => {
       const { body } = await call('GET', `${at}/overview`);
-      const { featureNaming, featureLimit, linkTemplates } = body;
-      return { featureNaming, featureLimit, linkTemplates };
+      const { featureNaming, featureLimit, linkTemplates, lifetimes } = body;
+      return { featureNaming, featureLimit, linkTemplates, lifetimes };
     };
     assert.deepEqual(await shown(), rules);
     await call('PUT', `${at}/settings`, { mode: 'open' });
@@ -71,10 +72,15 @@ describeInterface('projects', (server) => {
     await refused(server(), 409, 'InvalidOperationError', moving);
     await call('DELETE', `${at}/features/team-b`);
     assert.equal((await call('POST', moving.path, moving.body)).status, 200, 'a name that is there stays');
-    const none = { featureNaming: null, featureLimit: null, linkTemplates: null };
+    const none = { featureNaming: null, featureLimit: null, linkTemplates: null, lifetimes: null };
     assert.equal((await call('PUT', `${at}/settings`, none)).status, 200);
     const nothing = { pattern: null, example: null, description: null };
-    assert.deepEqual(await shown(), { featureNaming: nothing, featureLimit: null, linkTemplates: [] });
+    assert.deepEqual(await shown(), {
+      featureNaming: nothing,
+      featureLimit: null,
+      linkTemplates: [],
+      lifetimes: {},
+    });
     assert.equal((await call('POST', `${at}/features`, { name: 'Free' })).status, 201);
   });
 
@@ -86,6 +92,11 @@ describeInterface('projects', (server) => {
       ['/body/featureNaming/pattern', { featureNaming: { pattern: 'a'.repeat(201) } }],
       ['/body/featureNaming', { featureNaming: { pattern: 'a+', example: 'b' } }],
       ['/body/featureLimit', { featureLimit: -1 }],
+      ['/body/lifetimes', { lifetimes: [] }],
+      ['/body/lifetimes/Release', { lifetimes: { Release: 7 } }],
+      ...[-1, 1.5, '7', 2 ** 31].map(
+        (release) => ['/body/lifetimes/release', { lifetimes: { release } }] as const,
+      ),
       ['/body/linkTemplates/0/urlTemplate', { linkTemplates: [{ urlTemplate: 'javascript:{{feature}}' }] }],
       [
         '/body/linkTemplates/0/urlTemplate',

@@ -39,6 +39,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getProjects',
     'getProjectAccess',
     'getProjectEnvironments',
+    'getProjectFeatureTypes',
     'getAllEnvironments',
     'getEnvironment',
     'getArchivedFeatures',

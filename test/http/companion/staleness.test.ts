@@ -94,6 +94,33 @@ describeInterface('staleness', (server) => {
     await archive(call, 'aged');
   });
 
+  it('goes by the lifetimes that a project has set for itself, which its readers see beside those of other types', async () => {
+    const { call, restart } = server();
+    await recordOldFlag(server(), 'own');
+    const setLifetimes = (lifetimes: object | null) =>
+      call('PUT', '/projects/default/settings', { lifetimes });
+    const shown = async () => {
+      const { body } = await call('GET', '/projects/default/feature-types');
+      const days = body.types.map((type: { lifetimeDays: number | null }) => type.lifetimeDays);
+      const { total } = (await call('GET', '/search/features?state=IS:potentially-stale&query=own')).body;
+      const isListed = (await listed(server(), 'potentially-stale')).includes('own');
+      const { health } = (await call('GET', '/projects/default/overview')).body;
+      return { days, total, isListed, isHealthier: health > before };
+    };
+    const before = (await call('GET', '/projects/default')).body.health;
+    const others = [null, 40, 7, null];
+    await setLifetimes({ release: 100_000, operational: undefined });
+    const later = { days: [100_000, ...others], total: 0, isListed: false, isHealthier: true };
+    assert.deepEqual(await shown(), later);
+    await restart();
+    assert.deepEqual(await shown(), later);
+    const { body } = await call('GET', '/feature-types');
+    assert.equal(body.types[0].lifetimeDays, 40);
+    await setLifetimes(null);
+    assert.deepEqual(await shown(), { days: [40, ...others], total: 1, isListed: true, isHealthier: false });
+    await archive(call, 'own');
+  });
+
   it('refuses a state that does not exist, and says which do', async () => {
     const { body } = await invalidAt(server(), '/query/state', {
       method: 'GET',

@@ -35,6 +35,7 @@ describeInterface('projects', (server) => {
         featureNaming: { pattern: null, example: null, description: null },
         featureLimit: null,
         linkTemplates: [],
+        lifetimes: {},
         createdAt: '2024-01-01T00:00:00.000Z',
         updatedAt: '',
         environments: [{ environment: 'production' }],

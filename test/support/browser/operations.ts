@@ -22,6 +22,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getGroup',
     'getApiTokensByName',
     'getAllFeatureTypes',
+    'getProjectFeatureTypes',
     'getArchivedFeatures',
     'listFeatures',
   ]),
