@@ -263,6 +263,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'figures of a project, and of the whole service',
     imports: [
       'actors',
+      'addons/sdk/evaluation',
       'addons/usage',
       ...below('domain', 'flags', 'json', 'people', 'state'),
       'host',
@@ -408,5 +409,5 @@ export const NEEDED: Readonly<Record<string, readonly string[]>> = {
   edge: ['node-http', 'sdk', 'usage'],
   migration: ['sdk'],
   playground: ['sdk'],
-  reports: ['usage'],
+  reports: ['sdk', 'usage'],
 };

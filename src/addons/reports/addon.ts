@@ -4,11 +4,13 @@ import type { Addon } from '../../host/addon.ts';
 export const reports: Addon = {
   name: 'reports',
   configure: async () => {
-    const [{ API_PREFIX }, { projectReportRoutes }, { statisticsRoutes }] = await Promise.all([
-      import('../../http/serving/surface.ts'),
-      import('./project-reports.ts'),
-      import('./statistics.ts'),
-    ]);
-    return { routes: { [API_PREFIX]: [...projectReportRoutes, ...statisticsRoutes] } };
+    const [{ API_PREFIX }, { projectReportRoutes }, { staleFlagRoutes }, { statisticsRoutes }] =
+      await Promise.all([
+        import('../../http/serving/surface.ts'),
+        import('./project-reports.ts'),
+        import('./stale-flags.ts'),
+        import('./statistics.ts'),
+      ]);
+    return { routes: { [API_PREFIX]: [...projectReportRoutes, ...staleFlagRoutes, ...statisticsRoutes] } };
   },
 };

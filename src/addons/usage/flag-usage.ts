@@ -32,13 +32,30 @@ function countsOf(context: RequestContext<unknown>, kind: 'hour' | 'day', sinceM
   if (isThere && !world.flagProjects.has(params.featureName)) return found;
   for (const side of SIDES) {
     const counts = usageIn(context).counts(side).countsOf(params.featureName, kind, sinceMs);
-    for (let taken = 0; taken < ROWS_MAX; taken += 1) {
-      const next = counts.next();
-      if (next.done) break;
-      found.push(next.value);
-    }
+    found.push(...someOf(counts));
   }
   return found.sort((a, b) => b.startMs - a.startMs).slice(0, ROWS_MAX);
+}
+
+/** Names of the applications that reported evaluations of the flag in the last 90 days. */
+export function applicationsOf(context: RequestContext<unknown>, flag: string, max: number): string[] {
+  const names = new Set<string>();
+  for (const side of SIDES) {
+    const table = usageIn(context).counts(side);
+    const sinceMs = context.now() - DAYS_MAX * DAY_MS;
+    for (const kind of ['hour', 'day'] as const)
+      for (const { appName } of someOf(table.countsOf(flag, kind, sinceMs))) names.add(appName);
+  }
+  return [...names].sort().slice(0, max);
+}
+
+function* someOf(counts: Iterable<PeriodCount>): Generator<PeriodCount, void> {
+  let taken = 0;
+  for (const one of counts) {
+    if (taken === ROWS_MAX) return;
+    taken += 1;
+    yield one;
+  }
 }
 
 const timestamp = ({ startMs }: PeriodCount): string => new Date(startMs).toISOString();

@@ -45,7 +45,7 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
     'Dependency.feature ParentResult.feature dependencies.feature parentsWithChildFeatures',
     'new-payment-provider',
   ],
-  ['children overrides removedTags', []],
+  ['children dependents overrides removedTags', []],
   ['FlagLink.id', '7c9f1a52-1c1e-4a53-8a4d-5b1d3c2e9f10'],
   ['Link.url', 'https://tracker.example/SHOP-17'],
   ['Link.title', 'The ticket'],
@@ -102,7 +102,7 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ],
   ['CreateProject.environments', LEFT_OUT],
   // People, roles and tokens.
-  ['User.name SignUp.name Member.name owners.name', 'Ada Lovelace'],
+  ['User.name SignUp.name Member.name owners.name StaleFlag.owner', 'Ada Lovelace'],
   ['Creator.name createdBy.name username createdBy ResetPassword.id', 'ada'],
   ['email', 'ada@example.com'],
   ['imageUrl', IMAGE],

@@ -2,5 +2,12 @@
 
 /** Operations by the permission that they ask for. */
 export const OPERATIONS = {
-  read: ['getInstanceAdminStats', 'getProjectStatus', 'getFeatureLifecycleCount', 'getProjectInsights'],
+  read: [
+    'getInstanceAdminStats',
+    'getProjectStatus',
+    'getFeatureLifecycleCount',
+    'getProjectInsights',
+    'getStaleFlags',
+    'getProjectStaleFlags',
+  ],
 };

@@ -49,6 +49,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
   ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
+  ...reasoned(FOR_PROGRAMS, ['getStaleFlags', 'getProjectStaleFlags']),
   ...reasoned(SET_ONCE, ['updateFeatureTypeLifetime']),
 };
 
