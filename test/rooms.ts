@@ -160,7 +160,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
-      ...below('domain', 'access', 'decide', 'kinds'),
+      ...below('domain', 'access', 'decide', 'kinds', 'state'),
       ...below('http', 'serving', 'transport'),
       'operations',
       ...below('persistence', 'disk', 'journal'),
@@ -351,7 +351,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/tracing',
       'addons/transfer',
       'addons/usage',
-      ...below('domain', 'decide', 'kinds'),
+      ...below('domain', 'decide', 'kinds', 'state'),
       'host',
       'process',
       'start',

@@ -11,6 +11,7 @@ import type { ControlledAddon } from '../control/control-protocol.ts';
 import type { ScryptCost } from '../domain/access/password-hash.ts';
 import type { EventGuard } from '../domain/decide/event-guard.ts';
 import type { AddonKind } from '../domain/kinds/addon-kind.ts';
+import type { PendingRequests } from '../domain/state/pending-requests.ts';
 import type { Tracer } from '../http/serving/call.ts';
 import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
@@ -75,6 +76,8 @@ export interface ConfiguredAddon {
   readonly kinds?: readonly AddonKind[];
   /** Refuses events that were decided. */
   readonly guard?: EventGuard;
+  /** Finds its requests to change a flag. */
+  readonly pending?: PendingRequests;
   /** Paths of its own. */
   readonly surfaces?: readonly Surface[];
   /** Pages of its own, which the description of the interface leaves out. `describe` makes that description, an OpenAPI document. */

@@ -17,6 +17,7 @@ import { transfer } from '../addons/transfer/addon.ts';
 import { usage } from '../addons/usage/addon.ts';
 import { registerGuards } from '../domain/decide/event-guard.ts';
 import { registerKinds } from '../domain/kinds/addon-kind.ts';
+import { registerPendingRequests } from '../domain/state/pending-requests.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
 import type { Log } from '../process/log.ts';
 import type { Environment } from '../process/settings.ts';
@@ -54,5 +55,6 @@ export async function configureAddons(
   const addons = configured.filter((one) => one !== null);
   registerKinds(addons.flatMap(({ kinds = [] }) => kinds));
   registerGuards(addons.flatMap(({ guard }) => guard ?? []));
+  registerPendingRequests(addons.flatMap(({ pending }) => pending ?? []));
   return addons;
 }

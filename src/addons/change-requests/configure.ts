@@ -6,6 +6,7 @@ import { API_PREFIX } from '../../http/serving/surface.ts';
 import { configurationRoutes } from './configuration-routes.ts';
 import { guardEnvironments } from './guard.ts';
 import { REQUEST } from './kind.ts';
+import { pendingChangeRequests } from './pending.ts';
 import { PROTECTION, skipsIn } from './protection.ts';
 import { requestRoutes } from './routes.ts';
 
@@ -13,6 +14,7 @@ export function configureChangeRequests(): ConfiguredAddon {
   return {
     kinds: [PROTECTION, REQUEST],
     guard: guardEnvironments,
+    pending: pendingChangeRequests,
     routes: { [API_PREFIX]: [...configurationRoutes, ...requestRoutes] },
     open: ({ engine }) => ({ metrics: metricsOf(engine) }),
   };

@@ -2,8 +2,10 @@
 import * as v from 'valibot';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json/json.ts';
-import { Count, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
+import { Count, described, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
 import type { User, World } from '../../domain/state/world.ts';
+import { recordText } from '../../http/admin/records.ts';
 import { imageUrlOf } from '../../http/admin/views.ts';
 import { authorOf } from '../../http/serving/access.ts';
 import { ACTION_NAMES } from './action-names.ts';
@@ -50,15 +52,9 @@ export const RequestSchema = titled('ChangeRequest', {
   createdAt: Timestamp,
   features: v.array(FeatureSchema),
   segments: v.array(SegmentSchema),
-  approvals: v.array(
-    v.object({
-      createdBy: PersonSchema,
-      createdAt: Timestamp,
-      counts: v.pipe(
-        v.boolean(),
-        v.description('Whether it is of the present version, by somebody who may approve it now.'),
-      ),
-    }),
+  approvals: described(
+    v.array(v.object({ createdBy: PersonSchema, createdAt: Timestamp })),
+    'Of the present version, by people who may approve it; where it is closed, those that there were.',
   ),
   rejections: v.array(v.object({ createdBy: PersonSchema, createdAt: Timestamp })),
   comments: v.array(
@@ -103,13 +99,25 @@ function personView(world: World, userId: number) {
 }
 
 function changeView(world: World, change: StoredChange, conflict: Conflict | null) {
-  const { id, action, payload, snapshot, createdBy, createdAt } = change;
+  const { id, action, payload, createdBy, createdAt } = change;
   const isShownInside = payload === null || isJsonObject(payload as JsonValue);
   return {
-    ...{ id, action, payload: isShownInside ? { ...(payload as object | null), snapshot } : payload },
+    ...{ id, action, payload: isShownInside ? payloadView(world, change) : payload },
     ...(conflict === null ? {} : { conflict: textOf(conflict) }),
     ...{ createdBy: personView(world, createdBy), createdAt },
   };
+}
+
+/** With what the author saw, in the form in which it is read elsewhere: pages compare both by field. */
+function payloadView(world: World, { feature, action, payload, snapshot }: StoredChange): object {
+  const sent = payload as object | null;
+  if (feature === null) {
+    const segment = snapshot as Segment;
+    return { name: segment.name, ...sent, snapshot: JSON.parse(recordText(world, 'segments', segment)) };
+  }
+  if (action !== 'updateStrategy' && action !== 'deleteStrategy') return { ...sent, snapshot };
+  const inFlag = (strategy: object) => ({ ...strategy, featureName: feature });
+  return { ...inFlag(sent!), snapshot: inFlag(snapshot as object) };
 }
 
 const textOf = ({ message, eventId }: Conflict): string =>
@@ -118,7 +126,11 @@ const textOf = ({ message, eventId }: Conflict): string =>
 /** Fields that lists show, too. */
 export function headView(world: World, request: StoredRequest) {
   const { id, title, project, environment, version, createdAt, stateTimestamps, appliedEvents } = request;
-  const counting = new Set(countingApprovals(world, request));
+  const isClosed = CLOSED.includes(request.state);
+  // Who has approved an earlier version may do it again; and what has become of approvers does not change what is closed.
+  const approvals = isClosed
+    ? request.approvals.filter((one) => one.version === version)
+    : countingApprovals(world, request);
   const by = ({ userId, createdAt: at }: { readonly userId: number; readonly createdAt: string }) => ({
     createdBy: personView(world, userId),
     createdAt: at,
@@ -128,7 +140,7 @@ export function headView(world: World, request: StoredRequest) {
     ...{ id, title, project, environment, minApprovals: requiredApprovals(world, request) },
     ...{ state: stateOf(world, request), stateTimestamps, version },
     ...{ createdBy: personView(world, request.createdBy), createdAt },
-    approvals: request.approvals.map((one) => ({ ...by(one), counts: counting.has(one) })),
+    approvals: approvals.map(by),
     rejections: request.rejections.map(by),
     comments: request.comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
     events: ids.length === 0 ? [] : Array.from({ length: ids[1]! - ids[0]! + 1 }, (_, at) => ids[0]! + at),

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { described, Integer, NullableTimestamp, Timestamp, titled } from '../../domain/json/schema.ts';
+import { pendingRequests } from '../../domain/state/pending-requests.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
 import { authorOf } from '../serving/access.ts';
 import type { ShownFlag } from './chunk-walk.ts';
@@ -51,7 +52,10 @@ export function foundFlagView(
     lastSeenAt: timeOrNull(use.seen?.atMs),
     lifecycle: stageView(world, flag, use.seen),
     dependencyType: dependencyType(flag),
-    environments: projectEnvironments(world, project).map((one) => usedEnvironmentSummary(flag, one, use)),
+    environments: projectEnvironments(world, project).map((one) => ({
+      ...usedEnvironmentSummary(flag, one, use),
+      changeRequestIds: pendingRequests(world, project.settings.id, flag.name, one.name),
+    })),
     segments: segmentNames(world, flag),
     tags: coloredTags(world, flag),
     createdBy: { id, name, imageUrl: imageUrlOf({ email, username: name }) },

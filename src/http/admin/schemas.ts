@@ -137,7 +137,13 @@ export const WholeFlagSchema = titled('WholeFlag', {
 
 export const FlagEnvironmentSummarySchema = titled('FlagEnvironmentSummary', FLAG_ENVIRONMENT_FIELDS);
 
-export const FoundFlagEnvironmentSchema = titled('FoundFlagEnvironment', USED_FLAG_ENVIRONMENT_FIELDS);
+export const FoundFlagEnvironmentSchema = titled('FoundFlagEnvironment', {
+  ...USED_FLAG_ENVIRONMENT_FIELDS,
+  changeRequestIds: described(
+    v.array(Integer),
+    'Ids of the requests to change the flag there that wait for a review or for being applied.',
+  ),
+});
 
 export const FlagSummarySchema = titled('FlagSummary', {
   name: v.string(),

@@ -1,0 +1,86 @@
+/** How change requests are shown, where pages read them together with what they are about. */
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import '../../support/check-responses.ts';
+import { addUser } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+import {
+  type Acting,
+  approvedRequest,
+  as,
+  EDITOR,
+  PROPOSALS,
+  propose,
+  protect,
+  REQUESTS,
+  ROLLOUT,
+  setState,
+  succeeded,
+} from './scene.ts';
+
+const ON = { feature: 'shop', action: 'updateEnabled', payload: { enabled: true } };
+
+describeInterface('change requests as they are shown', (server) => {
+  let author: Acting;
+  let reviewer: Acting;
+  before(async () => {
+    author = as(server(), await addUser(server(), EDITOR));
+    reviewer = as(server(), await addUser(server(), EDITOR));
+    await succeeded(server().call('POST', '/projects/default/features', { name: 'shop' }));
+  });
+
+  const idsOfShop = async (): Promise<unknown> => {
+    const { features } = await succeeded(server().call('GET', '/search/features'));
+    const shop = features.find(({ name }: { readonly name: string }) => name === 'shop');
+    return Object.fromEntries(
+      shop.environments.map((one: { readonly name: string; readonly changeRequestIds: unknown }) => [
+        one.name,
+        one.changeRequestIds,
+      ]),
+    );
+  };
+
+  it('are named by the flags that a search finds, by environment, from their review until they are closed', async () => {
+    await protect(server());
+    assert.deepEqual(await idsOfShop(), { development: [], production: [] });
+    const { id } = await propose(author, ON);
+    assert.deepEqual(await idsOfShop(), { development: [], production: [] }, 'a draft is its author’s own');
+    await succeeded(setState(author, id, 'In review'));
+    assert.deepEqual(await idsOfShop(), { development: [], production: [id] });
+    await succeeded(setState(author, id, 'Cancelled'));
+    assert.deepEqual(await idsOfShop(), { development: [], production: [] });
+  });
+
+  it('have the approvals that count, so that who approved an earlier version is not taken for done', async () => {
+    const { id, approvals } = await approvedRequest(reviewer, author, ON);
+    assert.equal(approvals.length, 1);
+    await succeeded(
+      reviewer('POST', PROPOSALS, { feature: 'shop', action: 'patchVariant', payload: { variants: [] } }),
+    );
+    assert.deepEqual((await succeeded(author('GET', `${REQUESTS}/${id}`))).approvals, []);
+    await succeeded(setState(author, id, 'Approved'));
+    const { approvals: kept } = await succeeded(setState(author, id, 'Applied'));
+    assert.equal(kept.length, 1, 'an applied one keeps those that it had');
+  });
+
+  it('show what the author saw of a strategy or a segment in the form in which it is read', async () => {
+    await protect(server(), { changeRequestsEnabled: false });
+    const place = '/projects/default/features/shop/environments/production';
+    const segment = await succeeded(server().call('POST', '/segments', { name: 'beta', constraints: [] }));
+    const { id: strategyId } = await succeeded(server().call('POST', `${place}/strategies`, ROLLOUT));
+    await protect(server());
+    const { features, segments } = await propose(
+      author,
+      { feature: 'shop', action: 'updateStrategy', payload: { ...ROLLOUT, id: strategyId } },
+      { feature: null, action: 'deleteSegment', payload: { id: segment.id } },
+    );
+    const { strategies } = await succeeded(server().call('GET', place));
+    const read = strategies.find(({ id }: { readonly id: string }) => id === strategyId);
+    assert.deepEqual(features[0].changes[0].payload.snapshot, read);
+    assert.deepEqual(segments[0].payload, {
+      id: segment.id,
+      name: 'beta',
+      snapshot: await succeeded(server().call('GET', `/segments/${segment.id}`)),
+    });
+  });
+});
