@@ -21,7 +21,7 @@ import { CommitMeter, createMetrics, type MetricsSources } from './http/serving/
 import { probeSurface, startingHandler } from './http/serving/probes.ts';
 import { SessionCookies } from './http/serving/session-cookie.ts';
 import type { Surface } from './http/serving/surface.ts';
-import { originOf, type Transport } from './http/transport/transport.ts';
+import { drainAndClose, originOf, type Transport } from './http/transport/transport.ts';
 import { createFileSystem, realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.ts';
@@ -36,9 +36,6 @@ import { misspeltSettings } from './start/misspelt-settings.ts';
 import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
 import { listen, type RequestRouter, surfacesOf } from './start/surfaces.ts';
 import { unclaimedFiles } from './start/unclaimed-files.ts';
-
-/** How often a stop checks whether requests are still under way. */
-const DRAIN_LOOK_MS = 10;
 
 export interface Server {
   readonly port: number;
@@ -250,13 +247,7 @@ function serverOf(running: Running): Server {
   const close = async (): Promise<void> => {
     router.phase = 'draining';
     await cluster?.handOver(shutdownTimeoutMs);
-    transport.drain();
-    await control.close();
-    const deadline = performance.now() + shutdownTimeoutMs;
-    while (transport.openRequests + transport.openStreams > 0 && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
-    }
-    await transport.close();
+    await Promise.all([control.close(), drainAndClose(transport, shutdownTimeoutMs)]);
     grace.isOver = true;
     for (const addon of addons) await addon.close?.();
     await staleness.close();

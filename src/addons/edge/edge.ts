@@ -9,7 +9,7 @@ import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
 import { each, inTurns } from '../../actors/turn.ts';
 import { openTransport } from '../../http/transport/select-transport.ts';
-import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
+import { drainAndClose, type Transport, type TransportOptions } from '../../http/transport/transport.ts';
 import { realFileSystem } from '../../persistence/disk/file-system.ts';
 import type { Log } from '../../process/log.ts';
 import { nodeEngine } from '../node-http/settings.ts';
@@ -34,7 +34,6 @@ const COPY_AFTER_MS = 2_000;
 const COPY_EVERY_MS = 60_000;
 /** While the upstream does not say which tokens are valid. */
 const ASK_AGAIN_MS = 2_000;
-const DRAIN_LOOK_MS = 10;
 const DRAIN_MS_MAX = 4_000;
 
 /** Bound, and not called from a function of ours: each request asks twice. */
@@ -142,16 +141,7 @@ export class Edge {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
-    const transport = this.#transport;
-    transport?.drain();
-    const deadline = this.#monotonicMs() + DRAIN_MS_MAX;
-    while (
-      transport !== null &&
-      transport.openRequests + transport.openStreams > 0 &&
-      this.#monotonicMs() < deadline
-    )
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
-    await transport?.close();
+    if (this.#transport !== null) await drainAndClose(this.#transport, DRAIN_MS_MAX);
     await this.saveCopy();
     this.mirrors.stop();
     await this.sendReports();

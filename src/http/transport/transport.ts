@@ -14,6 +14,7 @@
  */
 
 import { createServer, isIPv6 } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { TransportClock } from './deadlines.ts';
 import type { ResponseBody, ResponseHeaders } from './response.ts';
 import type { TransportLimits } from './transport-limits.ts';
@@ -208,6 +209,18 @@ export async function explainListenFailure(host: string, port: number): Promise<
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
   });
   return new ListenError(host, port, cause);
+}
+
+/** How often a stop checks whether requests are still under way. */
+const DRAIN_LOOK_MS = 10;
+
+/** Closes a transport once the requests and streams that it has begun are over, at the latest after so many milliseconds. */
+export async function drainAndClose(transport: Transport, drainMs: number): Promise<void> {
+  transport.drain();
+  const deadline = performance.now() + drainMs;
+  while (transport.openRequests + transport.openStreams > 0 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+  await transport.close();
 }
 
 /**
