@@ -36,6 +36,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
   appName: { description: 'Name of the application.', example: 'shop' },
   strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
+  changeId: { description: 'Id of the change in its change request.', example: '3' },
   linkId: { description: 'Id of the link.', example: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f' },
   ticket: { description: 'Of a token, as an evaluation names it.', example: '0'.repeat(32) },
   type: { description: 'Type of the tag.', example: 'simple' },
