@@ -166,7 +166,7 @@ describeInterface('the caller', (server) => {
       ),
     );
     const inProjects = editor.permissions.slice(inService.length);
-    assert.equal(inProjects.length, 11);
+    assert.equal(inProjects.length, 13);
     assert(inProjects.every((one: { project: string }) => one.project === '*'));
     const viewer = await addUser(server(), 3, { username: 'viewer' });
     assert.deepEqual((await me(viewer.token)).permissions, []);
