@@ -71,6 +71,8 @@ export interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
   /** The origin of a provider that the browser is sent to. */
   readonly otherOrigin?: string;
+  /** For pages of others, whose requests to further hosts a test answers. */
+  readonly mayAskOthers?: boolean;
   /** Messages that are expected on the browser's own console: of responses with an error status. */
   readonly expected?: RegExp;
 }
@@ -82,7 +84,15 @@ const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => 
 
 /** Opens a page in a context of its own: with the cookies, the storage and the cache of a browser that was never used. */
 export async function openPage(options: PageOptions): Promise<Page> {
-  const { origin, width = 1280, height = 900, colorScheme = 'light', expected, otherOrigin } = options;
+  const {
+    origin,
+    width = 1280,
+    height = 900,
+    colorScheme = 'light',
+    expected,
+    otherOrigin,
+    mayAskOthers,
+  } = options;
   shared ??= launchBrowser();
   const context = await (await shared).newContext({
     viewport: { width, height },
@@ -99,7 +109,7 @@ export async function openPage(options: PageOptions): Promise<Page> {
   });
   page.on('request', (request) => {
     const known = [origin, otherOrigin].some((one) => request.url().startsWith(`${one}/`));
-    if (!/^(?:data|blob):/.test(request.url()) && !known) {
+    if (!/^(?:data|blob):/.test(request.url()) && !known && !mayAskOthers) {
       faults.push(`asked another host: ${request.url()}`);
     }
   });

@@ -1,0 +1,99 @@
+/** Change requests by Unleash's own pages, so that teams keep the ones they know. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { describePages } from '../support/browser/browser.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { fetchUnleashPages, openUnleash, type UnleashBrowser } from './unleash-pages.ts';
+
+const PASSWORD = 'Correct-horse-1';
+const [ADMIN_ROLE_ID, EDITOR_ROLE_ID] = [1, 2];
+const FLAGS = ['applied', 'rejected'];
+
+const press = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+
+/** Waits for a message of the pages. */
+const says = (page: Page, text: string): Promise<void> =>
+  page.getByText(text, { exact: true }).first().waitFor();
+
+async function choose(page: Page, menu: string, action: string): Promise<void> {
+  await press(page, menu);
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
+describePages("Unleash's pages for change requests", () => {
+  const folder = fetchUnleashPages();
+  if (folder === null) {
+    it.skip('are not here: npm does not give unleash-server');
+    return;
+  }
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+    const people = { eva: EDITOR_ROLE_ID, ada: ADMIN_ROLE_ID };
+    for (const [username, rootRole] of Object.entries(people))
+      await server.call('POST', '/user-admin', { username, rootRole, password: PASSWORD });
+    for (const name of FLAGS) await server.call('POST', '/projects/default/features', { name });
+  });
+  after(() => server.stop());
+
+  const open = (username: string): Promise<UnleashBrowser> =>
+    openUnleash(server, folder, { username, password: PASSWORD });
+  const address = (place: string): string => `${server.origin}/projects/default/${place}`;
+  const isOn = async (flag: string): Promise<boolean> => {
+    const { body } = await server.call('GET', `/projects/default/features/${flag}/environments/production`);
+    return body.enabled;
+  };
+
+  /** Asks for a flag to be turned on, and opens the request as its reviewer. */
+  async function request(flag: string, author: Page, reviewer: Page): Promise<void> {
+    await author.goto(address(`features/${flag}`));
+    await author.getByRole('switch', { name: 'production' }).click();
+    await press(author, 'Add suggestion to draft');
+    await press(author, /^View changes/);
+    await author.getByPlaceholder('Add your comment here').fill(`Turn ${flag} on.`);
+    await press(author, /^Submit change request/);
+    await author.getByText('that are in review').waitFor();
+    assert.equal(await isOn(flag), false);
+
+    await reviewer.goto(address('change-requests'));
+    // The page writes its order into its own address first.
+    await reviewer.waitForURL(/sort=/);
+    const row = reviewer.getByRole('row').filter({ hasText: flag });
+    await row.getByRole('link', { name: /request/i }).click();
+    await says(reviewer, `Turn ${flag} on.`);
+  }
+
+  it('protect an environment, and make, review, approve, apply and reject requests', async () => {
+    const [author, reviewer] = [await open('eva'), await open('ada')];
+    const { page } = reviewer;
+    await page.goto(address('settings/change-requests'));
+    await page.getByRole('switch', { name: 'production' }).click();
+    await press(page, 'Enable');
+    await says(page, 'Change request status updated');
+
+    await request('applied', author.page, page);
+    await choose(page, 'review or reject changes', 'Approve');
+    await says(page, 'Changes approved');
+    await choose(page, 'apply or schedule changes', 'Apply changes');
+    await says(page, 'Changes applied');
+    assert.equal(await isOn('applied'), true);
+
+    await request('rejected', author.page, page);
+    await choose(page, 'review or reject changes', 'Reject');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByPlaceholder('Add your comment here').fill('Not on a Friday.');
+    await dialog.getByRole('button', { name: 'Reject changes' }).click();
+    await says(page, 'Not on a Friday.');
+
+    await page.goto(`${server.origin}/change-requests?state=IS:closed`);
+    for (const flag of ['applied', 'rejected']) await page.getByRole('link', { name: flag }).waitFor();
+    // The pages ask for schedules too, and go without them.
+    const refused = [...author.refused, ...reviewer.refused].filter((call) => !call.endsWith('/scheduled'));
+    assert.deepEqual(
+      refused.filter((call) => call.includes('change-requests')),
+      [],
+    );
+  });
+});
