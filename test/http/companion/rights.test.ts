@@ -155,7 +155,6 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   ],
   'project:create': ['createProject'],
   admin: [
-    'streamWholeEvents',
     'setCors',
     'updateFeatureTypeLifetime',
     'getApiTokensByName',

@@ -48,7 +48,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getMe',
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
-  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
+  ...reasoned(FOR_PROGRAMS, ['streamEventLines']),
   ...reasoned(FOR_PROGRAMS, ['getStaleFlags', 'getProjectStaleFlags']),
   ...reasoned(SET_ONCE, ['updateFeatureTypeLifetime']),
 };
