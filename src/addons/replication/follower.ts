@@ -8,7 +8,7 @@
  *   forgotten what was not read yet: the next start fetches it from the archive. After any other error it follows on.
  */
 import { FencedError } from '../../persistence/journal/commit-log.ts';
-import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
+import { isWhole, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { type DecidedFrame, type ReaderPlace, RecordReader } from './record-reader.ts';
 import type { ReplicaOptions } from './replica-options.ts';
 import { RETRY_PAUSE_MS } from './replicated-commit-log.ts';
@@ -133,10 +133,10 @@ export class Follower {
     await this.#following;
   }
 
-  /** Takes a record that another node has appended: it need not be read from the log. */
+  /** Takes a record that another node has appended: it need not be read from the log, unless it came damaged. */
   onAppended({ position, bytes }: LogRecord): void {
     const ahead = position - this.position;
-    if (ahead > 0 && ahead <= READ_AHEAD) this.#sent.set(position, bytes);
+    if (ahead > 0 && ahead <= READ_AHEAD && isWhole(bytes)) this.#sent.set(position, bytes);
     this.onAppendedAt(position);
   }
 

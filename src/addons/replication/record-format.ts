@@ -120,11 +120,17 @@ export function encodeRecord(record: ClusterRecord): Buffer {
 
 const checksumOf = (bytes: Buffer): number => crc32(bytes.subarray(12), crc32(bytes.subarray(0, 8)));
 
+const isRecord = (bytes: Buffer): boolean =>
+  bytes.length >= HEADER_BYTES && bytes.compare(MAGIC, 0, 4, 0, 4) === 0;
+
+/** Whether the bytes are a record of any version, as it was written. */
+export const isWhole = (bytes: Buffer): boolean =>
+  isRecord(bytes) && bytes.readUInt32LE(8) === checksumOf(bytes);
+
 /** Throws `NewerRecordError`, or `LogDamageError` for anything else that this version does not write. */
 export function decodeRecord(bytes: Buffer): ClusterRecord {
-  if (bytes.length < HEADER_BYTES || bytes.compare(MAGIC, 0, 4, 0, 4) !== 0)
-    throw new LogDamageError('the log holds something that is no record of Flagstaff');
-  if (bytes.readUInt32LE(8) !== checksumOf(bytes)) throw new LogDamageError('a record of the log is damaged');
+  if (!isRecord(bytes)) throw new LogDamageError('the log holds something that is no record of Flagstaff');
+  if (!isWhole(bytes)) throw new LogDamageError('a record of the log is damaged');
   const version = bytes.readUInt16LE(4);
   if (version > RECORD_VERSION) {
     throw new NewerRecordError(

@@ -134,6 +134,11 @@ describe('a follower', () => {
     assert.deepEqual(await costs(), [8, 1, 0]);
     isLost = true;
     assert.deepEqual(await costs(), [8, 1, 1]);
+    isLost = false;
+    const { link } = follower!;
+    const send = link!.onAppendedAt.bind(link);
+    link!.onAppendedAt = (position, record) => send(position, Buffer.from(record).fill(0, 60));
+    assert.deepEqual(await costs(), [8, 1, 1], 'a damaged message stands for none');
   });
 
   it('shows states that stay as they are, also where it waits for its disk within a record', async () => {
