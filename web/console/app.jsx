@@ -11,7 +11,8 @@ import { Page } from './page.jsx';
 import { Loading } from './parts/states.jsx';
 import { restoreTheme } from './parts/theme.jsx';
 import { firstPlace, place } from './place.js';
-import { rightsOf, SessionContext } from './session.js';
+import { forgetProtected } from './proposals.jsx';
+import { holdingsOf, rightsOf, SessionContext } from './session.js';
 import {
   beginSessionByPassword,
   endAllSessions,
@@ -84,6 +85,7 @@ async function open() {
     isUser: me.user.id !== NOBODY_ID && !me.user.isAPI,
     feed,
     may: rightsOf(me, profile),
+    holds: holdingsOf(me),
     projects: signal(projects),
     environmentTypes: signal(new Map(types)),
     signOut: () => signOut(endSession),
@@ -153,6 +155,7 @@ async function leave(problem) {
   state.value = null;
   closeDialogs();
   forgetNames();
+  forgetProtected();
   if (problem === null) dropDrafts();
   await askToSignIn(problem);
   if (problem === null) notice('done', 'Signed out.');

@@ -5,11 +5,13 @@ import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
 import { notice, noticeRefusal } from './notices.jsx';
-import { Sentence } from './said.jsx';
-import { isProduction } from './session.js';
+import { maySkip, placesText, proposalsOf, propose } from './proposals.jsx';
+import { Sentence, said } from './said.jsx';
+import { callerName, isProduction } from './session.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Change } from './client.js' */
+/** @import { Proposal } from './proposals.jsx' */
 /** @import { Flag, Session, Undo } from './types.d.ts' */
 
 /**
@@ -19,6 +21,7 @@ import { isProduction } from './session.js';
  * @property {Change | readonly Change[]} change several are sent one after another
  * @property {string} done what is said once it is done
  * @property {string} [ifMatch] the ETag of the flag that the change was made from
+ * @property {boolean} [isAnyway] whether it is made where change requests are taken, too
  * @property {Undo | null | undefined} [undo] what takes it back; a rollback when it is left out, nothing when it is null
  */
 
@@ -26,19 +29,73 @@ import { isProduction } from './session.js';
 export const changedFlag = signal(null);
 
 /**
- * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response.
+ * Makes changes one after another; where an environment takes change requests, proposes them in place of that. Resolves to the response of the
+ * first, or to null where none was made. Every change of the console that could be proposed is sent here.
+ * @param {Session} session
+ * @param {Change | readonly Change[]} change
+ * @param {{ ifMatch?: string, isAnyway?: boolean, onMade?: () => void }} [options] `isAnyway`: whether to propose nothing; whoever may choose is asked unless it is given
+ * @returns {Promise<{ response: any } | null>}
+ */
+export async function make(session, change, { ifMatch = '', isAnyway, onMade } = {}) {
+  const proposals = isAnyway === true ? [] : await proposalsOf(session, change);
+  if (proposals.length > 0) {
+    const way =
+      isAnyway === undefined && maySkip(session, proposals) ? await askWay(session, proposals) : 'propose';
+    if (way === 'propose') await propose(session, proposals, (undo) => takeBack(session, undo));
+    if (way !== 'anyway') return null;
+  }
+  const [first, ...others] = [change].flat();
+  if (first === undefined) throw new Error('there is no change to send');
+  const response = await session.client.change(first, ifMatch);
+  onMade?.();
+  for (const one of others) {
+    await session.client.change(one);
+    onMade?.();
+  }
+  return { response };
+}
+
+/** Whether changes are proposed in place of being made. @param {Session} session @param {Change | readonly Change[]} change */
+const isProposed = async (session, change) => (await proposalsOf(session, change)).length > 0;
+
+/** The word of the button that makes changes, or proposes them. @param {Session} session @param {Change | readonly Change[]} change @param {string} word */
+export const wordFor = async (session, change, word) =>
+  (await isProposed(session, change)) ? 'Propose' : word;
+
+/** @param {Session} session @param {readonly Proposal[]} proposals @returns {Promise<'propose' | 'anyway' | null>} */
+async function askWay(session, proposals) {
+  /** @type {'propose' | 'anyway' | null} */
+  let way = null;
+  const agreed = await ask({
+    title: `Propose it for ${placesText(proposals)}?`,
+    agree: 'Propose',
+    other: {
+      text: `Change ${placesText(proposals)} anyway`,
+      act: () => {
+        way = 'anyway';
+      },
+    },
+    body: skipText(session, proposals),
+  });
+  return agreed ? 'propose' : way;
+}
+
+/** @param {Session} session @param {readonly Proposal[]} proposals */
+export const skipText = (session, proposals) =>
+  `${placesText(proposals)} takes changes by change request. A change without one is recorded as such, by ${said(callerName(session))}, and counted.`;
+
+/**
+ * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response; to null where it was not made.
  * @param {Session} session
  * @param {FlagChange} of
- * @returns {Promise<unknown>}
+ * @returns {Promise<{ response: any } | null>}
  */
-export async function changeFlag(session, { project, flag, change, done, ifMatch = '', undo }) {
+export async function changeFlag(session, { project, flag, change, done, ifMatch = '', isAnyway, undo }) {
   const at = flagPath(project, flag);
   const { client, feed } = session;
   const before = revisionOf(ifMatch === '' ? (await client.read(at)).etag : ifMatch);
-  const [first, ...others] = [change].flat();
-  if (first === undefined) throw new Error('there is no change to send');
-  const response = await client.change(first, ifMatch);
-  for (const one of others) await client.change(one);
+  const made = await make(session, change, { ifMatch, ...(isAnyway === undefined ? {} : { isAnyway }) });
+  if (made === null) return null;
   // A flag that was deleted or renamed has nothing to be brought back to.
   const after = await readAgain(session, at);
   const takesBack = () =>
@@ -47,7 +104,7 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
       : rollFlagBack(session, { project, flag, before, etag: after?.etag ?? '' });
   notice('done', done, after === null || undo === null ? null : takesBack);
   void feed.look();
-  return response;
+  return made;
 }
 
 /** @param {string} project @param {string} flag */
@@ -103,8 +160,7 @@ async function rollFlagBack(session, { project, flag, before, etag }) {
 /** The same; a refusal becomes a message. Resolves to whether it was done. @param {Session} session @param {FlagChange} of */
 export async function tryChangeFlag(session, of) {
   try {
-    await changeFlag(session, of);
-    return true;
+    return (await changeFlag(session, of)) !== null;
   } catch (error) {
     noticeRefusal(error);
     return false;
@@ -112,13 +168,19 @@ export async function tryChangeFlag(session, of) {
 }
 
 /**
- * Whether a change may be sent: at once, unless somebody gets something else in production from now on, which is asked about.
+ * Whether a change may be sent: at once, unless somebody gets something else in production from now on, which is asked about. A proposal changes
+ * nothing for anybody.
  * @param {Session} session
- * @param {{ environment?: string | undefined, affected?: () => Promise<string | null>, of?: { name: string }, agree: string }} change
+ * @param {{ change: Change | readonly Change[], environment?: string | undefined, affected?: () => Promise<string | null>, of?: { name: string }, agree: string, isAnyway?: boolean | undefined }} question
  * @param {ComponentChildren} sentence what will be true
  */
-export async function mayChangeProduction(session, { environment, affected, of, agree }, sentence) {
+export async function mayChangeProduction(
+  session,
+  { change, environment, affected, of, agree, isAnyway = false },
+  sentence,
+) {
   if (environment === undefined || !isProduction(session, environment)) return true;
+  if (!isAnyway && (await isProposed(session, change))) return true;
   const who = await affected?.();
   if (who === null) return true;
   return ask({

@@ -8,6 +8,7 @@ export const SECTIONS = [
     'Flags',
     [
       ['All flags', 'flag', 'all-flags'],
+      ['Change requests', 'branch', 'change-requests'],
       ['Playground', 'check', 'playground'],
     ],
   ],

@@ -8,11 +8,13 @@ import { Sentence } from './said.jsx';
 /** How long a message stays, in milliseconds: undoing takes a decision. A refusal stays until it is dismissed, or the page is left. */
 const STAYS_MS = { done: 3_500, undo: 10_000 };
 
+/** @import { ComponentChildren } from 'preact' */
+
 /**
  * @typedef {object} Notice
  * @property {number} id
  * @property {'done' | 'refused'} kind
- * @property {string} text
+ * @property {ComponentChildren} text
  * @property {(() => Promise<void>) | null} undo
  * @property {boolean} isOutage whether it only says that the server cannot be reached
  */
@@ -21,7 +23,7 @@ const STAYS_MS = { done: 3_500, undo: 10_000 };
 const notices = signal([]);
 let lastId = 0;
 
-/** @param {Notice['kind']} kind @param {string} text @param {Notice['undo']} [undo] @param {boolean} [isOutage] */
+/** @param {Notice['kind']} kind @param {ComponentChildren} text @param {Notice['undo']} [undo] @param {boolean} [isOutage] */
 export function notice(kind, text, undo = null, isOutage = false) {
   lastId += 1;
   const id = lastId;

@@ -10,10 +10,13 @@ import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
 import { firstPlace, hrefOf, place, withoutQuery } from './place.js';
+import { forgetProtected } from './proposals.jsx';
 import { useSession } from './session.js';
 import { AccountView } from './views/account-view.jsx';
 import { AllFlagsView } from './views/all-flags-view.jsx';
 import { ArchiveView } from './views/archive-view.jsx';
+import { ChangeRequestView } from './views/change-request-view.jsx';
+import { ChangeRequestsView } from './views/change-requests-view.jsx';
 import { EventsView } from './views/events-view.jsx';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
@@ -66,6 +69,7 @@ const OF_PROJECT = /** @type {const} */ ({
 /** Views that need nothing but their name, those of kinds aside. */
 const PLAIN = {
   ...{ projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView, server: ServerView },
+  'change-requests': ChangeRequestsView,
   ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
 };
 
@@ -73,6 +77,8 @@ const PLAIN = {
 function View({ place }) {
   if (place === null) return <NothingHere />;
   if (place.view === 'flag') return <FlagView project={place.project} name={place.flag} />;
+  if (place.view === 'change-request')
+    return <ChangeRequestView project={place.project} id={place.request} />;
   if ('project' in place) {
     const [OfProject] = OF_PROJECT[place.view];
     return <OfProject project={place.project} />;
@@ -97,6 +103,7 @@ function NothingHere() {
 function titleOf(place) {
   if (place === null) return 'Page not found';
   if (place.view === 'flag') return place.flag;
+  if (place.view === 'change-request') return `Change request ${place.request}`;
   if ('project' in place) return OF_PROJECT[place.view][1] + place.project;
   return capitalized(place.view.replaceAll('-', ' '));
 }
@@ -131,6 +138,7 @@ async function refreshShared(session, events) {
     if (events.some(({ type }) => CHANGES_PROJECTS.test(type))) {
       projects.value = (await client.get('/projects')).projects;
     }
+    if (events.some(({ type }) => type === 'change-request-configuration-updated')) forgetProtected();
     if (events.some(({ type }) => /^(?:segment|context-field)-/.test(type))) reloadNames(session);
     if (events.some(({ type }) => type.startsWith('environment-'))) {
       const { environments } = await client.get('/environments');

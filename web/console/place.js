@@ -10,7 +10,7 @@ import { signal } from '@preact/signals';
 const PLAIN = /** @type {const} */ ([
   ...['projects', 'all-flags', 'playground', 'tokens', 'account', 'events', 'health', 'server'],
   ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications', 'integrations'],
-  ...['segments', 'context-fields', 'tag-types', 'strategy-types'],
+  ...['segments', 'context-fields', 'tag-types', 'strategy-types', 'change-requests'],
 ]);
 
 /** Views of a project that need nothing but its id. */
@@ -33,6 +33,8 @@ export function hrefOf(place) {
       return project + query;
     case 'flag':
       return `${project}/flags/${encodeURIComponent(place.flag)}`;
+    case 'change-request':
+      return `${project}/change-requests/${encodeURIComponent(place.request)}`;
     default:
       return `${project}/${place.view}${query}`;
   }
@@ -65,7 +67,9 @@ export function placeOf(hash) {
   if (kind === undefined) return { view: 'flags', project, query };
   const view = OF_PROJECT.find((name) => name === kind);
   if (view !== undefined && flag === undefined) return { view, project, query };
-  return kind === 'flags' && flag !== undefined ? { view: 'flag', project, flag } : null;
+  if (flag === undefined) return null;
+  if (kind === 'change-requests') return { view: 'change-request', project, request: flag };
+  return kind === 'flags' ? { view: 'flag', project, flag } : null;
 }
 
 /** The query of the address, and what changes a part of it without a step in the history; an empty value takes one out. */

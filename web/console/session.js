@@ -31,6 +31,24 @@ const PERMISSIONS = /** @type {const} */ ({
 });
 
 /**
+ * Whether a caller holds a permission of an environment of a project. An Admin holds all of them but the one by which approvals are skipped,
+ * which only a role of its own gives.
+ * @param {Me} me
+ * @returns {Session['holds']}
+ */
+export function holdingsOf({ permissions }) {
+  const isAdmin = permissions.some(({ permission }) => permission === 'ADMIN');
+  return (wanted, { project, environment }) =>
+    (isAdmin && wanted !== 'SKIP_CHANGE_REQUEST') ||
+    permissions.some(
+      ({ permission, ...at }) =>
+        permission === wanted &&
+        [undefined, '*', project].includes(at.project) &&
+        [undefined, '*', environment].includes(at.environment),
+    );
+}
+
+/**
  * Whether a caller may do something, in the project where one is named. The server decides again at each request.
  * @param {Me} me
  * @param {Profile} profile

@@ -19,6 +19,7 @@ export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 export type PlainView =
   | 'projects'
   | 'all-flags'
+  | 'change-requests'
   | 'playground'
   | 'server'
   | 'tokens'
@@ -32,6 +33,7 @@ export type Place =
   | { view: 'flags'; project: string; query: string }
   | { view: 'archive' | 'settings' | 'history' | 'insights'; project: string; query?: string }
   | { view: 'flag'; project: string; flag: string }
+  | { view: 'change-request'; project: string; request: string }
   | { view: PlainView; query?: string };
 
 /** A right of a caller, in the project where the right belongs to one. */
@@ -48,6 +50,8 @@ export interface Session {
   /** Newest events first, kept up to date while the page is looked at. */
   feed: import('./feed.js').Feed;
   may(right: Right, project?: string): boolean;
+  /** Whether the caller holds a permission of the interface there. */
+  holds(permission: string, at: { project: string; environment: string }): boolean;
   projects: Signal<readonly ProjectSummary[]>;
   /** Types of environments by name: `production` is asked about before it is changed. */
   environmentTypes: Signal<ReadonlyMap<string, string>>;

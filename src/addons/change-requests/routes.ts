@@ -334,6 +334,7 @@ const CONDITIONS = {
   createdBy: ['IS'],
   requestedApproverId: ['IS'],
   state: ['IS'],
+  actionable: ['IS'],
 } as const;
 
 const PAGE = pageParameters({
@@ -350,6 +351,7 @@ const search = readRoute('GET /search/change-requests', {
     createdBy: conditionParameter('Id of the author', CONDITIONS.createdBy),
     requestedApproverId: conditionParameter('Id of a person who was asked for a review', ['IS']),
     state: conditionParameter('`open` or `closed`', CONDITIONS.state),
+    actionable: conditionParameter('`true`: those that wait for the caller', CONDITIONS.actionable),
     ...PAGE.parameters,
   },
   refusals: ['ValidationError'],
@@ -360,7 +362,8 @@ const search = readRoute('GET /search/change-requests', {
     if (isRefusal(page)) return page;
     const conditions = conditionsOf(context, CONDITIONS);
     if (isRefusal(conditions)) return conditions;
-    const { createdBy, requestedApproverId, state } = conditions;
+    const { createdBy, requestedApproverId, state, actionable } = conditions;
+    const callerId = context.caller.user?.id;
     const found = [...world.projects.keys()]
       .flatMap((project) => requestsOf(world, project))
       .filter(
@@ -368,7 +371,8 @@ const search = readRoute('GET /search/change-requests', {
           (createdBy === null || createdBy.values.includes(String(request.createdBy))) &&
           (requestedApproverId === null ||
             request.reviewers.some((id) => requestedApproverId.values.includes(String(id)))) &&
-          (state === null || state.values.includes(isOpen(request) ? 'open' : 'closed')),
+          (state === null || state.values.includes(isOpen(request) ? 'open' : 'closed')) &&
+          (actionable === null || (callerId !== undefined && waitsFor(world, request, callerId))),
       )
       .sort((a, b) => b.id - a.id);
     const shown = found.slice(page.offset, page.offset + page.limit);

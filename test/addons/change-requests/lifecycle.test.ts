@@ -177,6 +177,11 @@ describeInterface('change requests', (server) => {
     assert.equal((await succeeded(reviewer('GET', `${REQUESTS}/actionable`))).total, 0);
     await succeeded(setState(author, id, 'In review'));
     assert.equal((await succeeded(reviewer('GET', `${REQUESTS}/actionable`))).total, 1);
+    const waiting = await succeeded(reviewer('GET', '/search/change-requests?actionable=IS:true'));
+    assert.deepEqual(
+      waiting.changeRequests.map((one: { id: number }) => one.id),
+      [id],
+    );
     assert.equal((await succeeded(author('GET', `${REQUESTS}/count`))).reviewRequired, 1);
     const found = await succeeded(
       author('GET', `/search/change-requests?state=IS:open&requestedApproverId=IS:${people.reviewer.id}`),

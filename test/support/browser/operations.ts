@@ -25,6 +25,10 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getProjectFeatureTypes',
     'getArchivedFeatures',
     'listFeatures',
+    'getProjectChangeRequests',
+    'getProjectChangeRequestsCount',
+    'getActionableChangeRequests',
+    'getPendingChangeRequestsForUser',
   ]),
   ...reasoned(IN_FLAG, [
     'getFeatureEnvironment',

@@ -18,6 +18,8 @@ export const PAGES: Readonly<Record<string, readonly [place: string, content: st
   insights: ['#/projects/default/insights', '.tile'],
   projects: ['#/projects', '.listing'],
   'all-flags': ['#/all-flags', '.listing'],
+  'change-requests': ['#/change-requests?show=all', '.listing'],
+  'change-request': ['#/projects/default/change-requests/1', '.rollback-list'],
   playground: ['#/playground', '.playground'],
   server: ['#/server', '.tile'],
   environments: ['#/environments', '.listing'],
@@ -77,6 +79,16 @@ export async function fillPages(server: TestServer): Promise<string> {
   await call('POST', '/service-account', { name: 'Terraform', rootRole: ADMIN_ROLE_ID });
   await call('POST', '/invite-link/tokens', { name: 'The shop', expiresAt: '2999-01-01T00:00:00.000Z' });
   await call('POST', '/user-admin', { username: 'grace', rootRole: ADMIN_ROLE_ID, password: 'Password-1' });
+  const at = '/projects/default/environments/production/change-requests';
+  await call('PUT', `${at}/config`, { changeRequestsEnabled: true, requiredApprovals: 2 });
+  const change = { feature: FLAG, action: 'updateEnabled', payload: { enabled: true } };
+  await call('POST', at, change, { token });
+  await call(
+    'PUT',
+    '/projects/default/change-requests/1/state',
+    { state: 'In review', comment: 'z'.repeat(300) },
+    { token },
+  );
   return token;
 }
 

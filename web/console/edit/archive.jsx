@@ -1,5 +1,5 @@
 /** Archives flags, once it is clear where they are on, whether applications use them, and what depends on them. */
-import { flagPath, tryChangeFlag } from '../changes.jsx';
+import { flagPath, tryChangeFlag, wordFor } from '../changes.jsx';
 import { path } from '../client.js';
 import { ago, counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
@@ -22,9 +22,11 @@ const USED_MS = 24 * 3_600_000;
 /** @param {Session} session @param {{ project: string, name: string }} flag */
 export async function archiveFlag(session, { project, name }) {
   const facts = await factsOf(session, project, name);
+  const at = flagPath(project, name);
+  const change = /** @type {const} */ ({ method: 'DELETE', path: at });
   const agreed = await ask({
     title: 'Archive this flag?',
-    agree: 'Archive',
+    agree: await wordFor(session, change, 'Archive'),
     danger: true,
     body: (
       <>
@@ -37,12 +39,11 @@ export async function archiveFlag(session, { project, name }) {
     ),
   });
   if (!agreed) return false;
-  const at = flagPath(project, name);
   const before = await session.client.get(at).catch(() => null);
   return tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: at },
+    change,
     undo: revived(project, before === null ? [] : [before], {
       method: 'POST',
       path: path`/archive/revive/${name}`,
@@ -89,9 +90,14 @@ export async function archiveMany(session, project, features) {
   // The list was read when the page was opened, and no event tells of use.
   /** @type {readonly Flag[]} */
   const flags = await Promise.all(features.map((name) => session.client.get(flagPath(project, name))));
+  const change = /** @type {const} */ ({
+    method: 'POST',
+    path: path`/projects/${project}/archive`,
+    body: { features },
+  });
   const agreed = await ask({
     title: `Archive ${counted(flags.length, 'flag')}?`,
-    agree: `Archive ${counted(flags.length, 'flag')}`,
+    agree: await wordFor(session, change, `Archive ${counted(flags.length, 'flag')}`),
     danger: true,
     body: (
       <>
@@ -102,7 +108,7 @@ export async function archiveMany(session, project, features) {
   });
   if (!agreed) return false;
   return changeMany(session, {
-    change: { method: 'POST', path: path`/projects/${project}/archive`, body: { features } },
+    change,
     undo: revived(project, flags, {
       method: 'POST',
       path: path`/projects/${project}/revive`,

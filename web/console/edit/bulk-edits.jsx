@@ -1,5 +1,5 @@
 /** The edits of many flags of a project at once, as one change. */
-import { flagPath, takeBack } from '../changes.jsx';
+import { flagPath, make, takeBack } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { capitalized, counted } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
@@ -170,10 +170,10 @@ export function moveMany(session, project, features) {
 export async function changeMany(session, { change, undo, done }) {
   let made = 0;
   try {
-    for (const one of [change].flat()) {
-      await session.client.change(one);
+    const onMade = () => {
       made += 1;
-    }
+    };
+    if ((await make(session, change, { onMade })) === null) return false;
     const canBeUndone = [undo].flat().length > 0;
     notice('done', done, canBeUndone ? () => takeBack(session, undo) : null);
     void session.feed.look();

@@ -1,6 +1,6 @@
 /** Removes something for good, once that is agreed to; what the server refuses becomes a message. */
 
-import { takeBack } from '../changes.jsx';
+import { make, takeBack, wordFor } from '../changes.jsx';
 import { Refused } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { ByOthers, eventsSince } from '../forms/conflict.jsx';
@@ -9,10 +9,11 @@ import { notice, noticeRefusal } from '../notices.jsx';
 /** @import { Change } from '../client.js' */
 /** @import { Pinned, Session } from '../types.d.ts' */
 
-/** @param {Session} session @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of */
+/** Resolves to whether it was made. @param {Session} session @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of */
 export async function removeAfterAsking(session, { title, agree, text, change, done, undo }) {
-  if (await ask({ title, agree, danger: true, body: text }))
-    await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
+  const word = await wordFor(session, change, agree);
+  if (!(await ask({ title, agree: word, danger: true, body: text }))) return false;
+  return changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
 /**
@@ -23,14 +24,14 @@ export async function removeAfterAsking(session, { title, agree, text, change, d
 export async function changeAtOnce(session, { change, done, undo, pinned }) {
   let isMade = false;
   try {
-    await session.client.change(change, pinned?.etag).catch((error) => {
+    const made = await make(session, change, { ifMatch: pinned?.etag ?? '' }).catch((error) => {
       if (pinned !== undefined && error instanceof Refused && error.status === 412) {
         return takeBoth(session, { change, pinned });
       }
       throw error;
     });
-    isMade = true;
-    notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
+    isMade = made !== null;
+    if (isMade) notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
   } catch (error) {
     if (error !== KEPT_THEIRS) noticeRefusal(error);
   }
@@ -41,7 +42,8 @@ export async function changeAtOnce(session, { change, done, undo, pinned }) {
 const KEPT_THEIRS = new Error('the change was given up for that of someone else');
 
 /** @param {Session} session @param {{ change: Change, pinned: Pinned<unknown> }} of */
-async function takeBoth({ client }, { change, pinned }) {
+async function takeBoth(session, { change, pinned }) {
+  const { client } = session;
   const [{ etag }, events] = await Promise.all([client.read(pinned.at), eventsSince(client, pinned)]);
   const agreed = await ask({
     title: 'Someone else changed this in the meantime',
@@ -49,5 +51,5 @@ async function takeBoth({ client }, { change, pinned }) {
     body: <ByOthers events={events} />,
   });
   if (!agreed) throw KEPT_THEIRS;
-  await client.change(change, etag);
+  return make(session, change, { ifMatch: etag });
 }

@@ -198,6 +198,7 @@ function inputFor({ rollout, stickiness, groupId, parameters, title, ...values }
 async function changeInEnvironment(session, at, { change, done, sentence, agree }) {
   const { flag, etag, environment } = at;
   const question = {
+    change,
     environment: environment.name,
     agree,
     of: flag,
@@ -219,14 +220,15 @@ export function removeStrategy(session, at, strategy) {
 }
 
 /** @param {Session} session @param {At} at @param {Strategy} strategy */
-export function turnStrategy(session, at, { id, title, name, disabled }) {
+export function turnStrategy(session, at, strategy) {
+  const { id, title, name, disabled } = strategy;
   const word = disabled === true ? 'enabled' : 'disabled';
   const shown = said(title || kindOf(name));
   return changeInEnvironment(session, at, {
     change: {
-      method: 'PATCH',
+      method: 'PUT',
       path: `${strategiesPath(at)}/${id}`,
-      body: [{ op: 'replace', path: '/disabled', value: disabled !== true }],
+      body: { ...inputFor(valuesOf(strategy)), disabled: disabled !== true },
     },
     done: `The strategy ${shown} is ${word} in ${at.environment.name}.`,
     sentence: `The strategy ${shown} will be ${word}.`,

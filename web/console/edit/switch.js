@@ -1,6 +1,6 @@
 /** The switch of a flag in an environment: what is asked first, and what is sent. */
 import { affectedBy } from '../audience.js';
-import { flagPath, mayChangeProduction } from '../changes.jsx';
+import { flagPath, mayChangeProduction, wordFor } from '../changes.jsx';
 import { path } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { code } from '../said.jsx';
@@ -31,6 +31,7 @@ export async function askToSwitch(session, of, target, hasStrategies) {
   const bare = target && !hasStrategies ? await withoutStrategies(session, of) : null;
   if (bare !== null) return askForFirst(session, bare, change);
   const question = {
+    change,
     environment,
     agree: `Switch ${position}`,
     of: { name },
@@ -58,7 +59,7 @@ async function askForFirst(session, at, switchOn) {
     : null;
   const agreed = await ask({
     title: `Switch on for ${audience}?`,
-    agree: `Switch on in ${environment.name}`,
+    agree: await wordFor(session, [change, switchOn], `Switch on in ${environment.name}`),
     danger: who !== null,
     other: { text: 'Choose who…', act: () => addStrategy(session, at, switchOn) },
     body: `${code(flag.name)} gets its first strategy in ${environment.name}: the default strategy there.${who === null ? '' : ` ${who}`}`,

@@ -3,10 +3,12 @@
  * what the server refuses at the field that it names, and what to do when somebody else was faster.
  */
 import { useRef, useState } from 'preact/hooks';
-import { changeFlag, flagPath, mayChangeProduction, takeBack } from '../changes.jsx';
+import { changeFlag, flagPath, make, mayChangeProduction, skipText, takeBack } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
+import { maySkip, placesText, proposalsOf, proposing } from '../proposals.jsx';
+import { useDelayed } from '../resource.jsx';
 import { Sentence } from '../said.jsx';
 import { Conflict, conflictOf, isSame, revisionOf } from './conflict.jsx';
 import { Curl } from './curl.jsx';
@@ -16,6 +18,7 @@ import { FieldRow, Issues } from './fields.jsx';
 import { Tabs } from './tabs.jsx';
 
 /** @import { Change } from '../client.js' */
+/** @import { Proposal } from '../proposals.jsx' */
 /** @import { Edit, Field, Session } from '../types.d.ts' */
 /** @import { ConflictState } from './conflict.jsx' */
 
@@ -29,6 +32,9 @@ function EditDialog({ session, edit, close }) {
   const form = useForm(session, edit, close);
   const fields = edit.fields.filter(({ when }) => when?.(form.values) !== false);
   const change = edit.change(form.values);
+  const [first] = form.proposals;
+  const isProposed = first !== undefined;
+  const maySave = maySkip(session, form.proposals);
   /** @param {readonly Field<any>[]} some */
   const rows = (some) =>
     some.map((field) => (
@@ -53,22 +59,32 @@ function EditDialog({ session, edit, close }) {
             panel={(name) => rows(fields.filter(({ tab }) => tab === name))}
           />
         )}
-        <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
+        {first !== undefined ? (
+          <Curl change={proposing(first)} ifMatch="" />
+        ) : (
+          <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
+        )}
         <div class="edit-foot">
           {form.isDraft ? <Draft discard={form.discard} /> : null}
           <div class="preview">
             <Sentence>{edit.sentence(form.values)}</Sentence>
           </div>
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
+          {isProposed ? <p class="hint">{proposedText(session, form.proposals)}</p> : null}
           {form.conflict === null ? (
             <div class="question-answers">
               <Button act={form.cancel}>Cancel</Button>
+              {maySave ? (
+                <Button looks="button button-danger" act={() => form.send(true)}>
+                  {`${edit.agree} anyway`}
+                </Button>
+              ) : null}
               <button
                 type="submit"
-                class={`button ${edit.danger === true ? 'button-danger' : 'button-main'}`}
+                class={`button ${edit.danger === true && !isProposed ? 'button-danger' : 'button-main'}`}
                 aria-busy={form.isBusy}
               >
-                {edit.agree}
+                {isProposed ? 'Propose' : edit.agree}
               </button>
             </div>
           ) : (
@@ -79,6 +95,12 @@ function EditDialog({ session, edit, close }) {
     </Modal>
   );
 }
+
+/** @param {Session} session @param {readonly Proposal[]} proposals */
+const proposedText = (session, proposals) =>
+  maySkip(session, proposals)
+    ? skipText(session, proposals)
+    : `${placesText(proposals)} takes changes by change request: this is added to yours, and takes effect once it is approved and applied.`;
 
 /** @param {{ discard: () => void }} props */
 const Draft = ({ discard }) => (
@@ -128,9 +150,25 @@ function useForm(session, edit, close) {
   /** Two changes may come between two renders. */
   const latest = useRef(values);
 
+  const [proposals, setProposals] = useState(/** @type {readonly Proposal[]} */ ([]));
+  const sent = edit.change(values);
+  const all = edit.next === undefined ? sent : [sent, edit.next];
+  useDelayed(
+    0,
+    // Sending it says what is wrong.
+    () => proposalsOf(session, all).catch(() => []),
+    setProposals,
+    [JSON.stringify(all)],
+  );
+
   /** @param {Event} event */
-  async function submit(event) {
+  function submit(event) {
     event.preventDefault();
+    return send(proposals.length === 0 ? undefined : false);
+  }
+
+  /** @param {boolean | undefined} isAnyway */
+  async function send(isAnyway) {
     if (isBusy) return;
     setBusy(true);
     setRefusal(null);
@@ -139,8 +177,9 @@ function useForm(session, edit, close) {
       if (missing.length > 0) throw new Refused(0, 'Fill in the required fields.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
       const changed = { ...edit, environment: edit.environment?.(values) };
-      if (!(await mayChangeProduction(session, changed, edit.sentence(values)))) return;
-      await save(session, edit, values, base);
+      const question = { ...changed, change: edit.change(values), isAnyway };
+      if (!(await mayChangeProduction(session, question, edit.sentence(values)))) return;
+      await save(session, edit, values, { ...base, isAnyway });
       dropDraft(key);
       close();
     } catch (error) {
@@ -193,6 +232,8 @@ function useForm(session, edit, close) {
     tab,
     setTab,
     submit,
+    send,
+    proposals,
     etag: base.etag,
     isDraft,
     discard() {
@@ -266,9 +307,9 @@ function isBelow(pointer, path) {
   return pointer === `/body/${path}` || pointer?.startsWith(`/body/${path}/`) === true;
 }
 
-/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {{ values: any, etag: string }} base what they were made from */
+/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {{ values: any, etag: string, isAnyway: boolean | undefined }} base what they were made from */
 async function save(session, edit, values, base) {
-  const { etag } = base;
+  const way = { ifMatch: base.etag, ...(base.isAnyway === undefined ? {} : { isAnyway: base.isAnyway }) };
   const change = edit.change(values);
   const done = edit.done(values);
   /** @param {any} response */
@@ -277,14 +318,24 @@ async function save(session, edit, values, base) {
   if (edit.of !== undefined) {
     const { project, name } = edit.of;
     const changes = edit.next === undefined ? change : [change, edit.next];
-    const of = { project, flag: name, change: changes, done, ifMatch: etag, undo: undoOf(null) };
-    const response = await changeFlag(session, of);
-    edit.after?.(response, values);
+    const made = await changeFlag(session, {
+      project,
+      flag: name,
+      change: changes,
+      done,
+      undo: undoOf(null),
+      ...way,
+    });
+    if (made !== null) edit.after?.(made.response, values);
     return;
   }
-  const response = await (edit.send?.(change, values) ?? session.client.change(change, etag));
-  const undo = undoOf(response) ?? null;
+  const made =
+    edit.send === undefined
+      ? await make(session, change, way)
+      : { response: await edit.send(change, values) };
+  if (made === null) return;
+  const undo = undoOf(made.response) ?? null;
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
   void session.feed.look();
-  edit.after?.(response, values);
+  edit.after?.(made.response, values);
 }

@@ -57,8 +57,8 @@ function Subject({ of }) {
   return <FlagLink project={project} name={featureName} class="event-subject" />;
 }
 
-/** Events that a change would record. @param {{ events: readonly LoggedEvent[] }} props */
-export function PlannedEvents({ events }) {
+/** Events that a change would record. @param {{ events: readonly LoggedEvent[], below?: (index: number) => ComponentChildren }} props */
+export function PlannedEvents({ events, below }) {
   return (
     <ul class="rollback-list">
       {events.map((planned, index) => (
@@ -67,6 +67,7 @@ export function PlannedEvents({ events }) {
           {deedOf(planned)}
           <WhichStrategy of={planned} />
           <Changes of={planned} />
+          {below?.(index)}
         </li>
       ))}
     </ul>

@@ -1,10 +1,13 @@
 /** The frame around every view: the way to the others, who is signed in, and whether the server answers. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEvents } from '../feed.js';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { pagesOf, SECTIONS } from '../menu.js';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
+import { isAboutRequests } from '../proposals.jsx';
+import { useDelayed } from '../resource.jsx';
 import { Name, visible } from '../said.jsx';
 import { markSeen, scrollPage } from '../scroll.js';
 import { callerName, useSession } from '../session.js';
@@ -117,7 +120,13 @@ function Menu({ place }) {
           <ul class="plain">
             {links.map((link) =>
               offered.has(link) ? (
-                <MenuLink key={link[2]} to={{ view: link[2] }} place={place} icon={link[1]}>
+                <MenuLink
+                  key={link[2]}
+                  to={{ view: link[2] }}
+                  place={place}
+                  icon={link[1]}
+                  count={link[2] === 'change-requests' ? <WaitingCount /> : null}
+                >
                   {link[0]}
                 </MenuLink>
               ) : null,
@@ -147,16 +156,43 @@ function listed(all, current) {
   return wanted === undefined || first.includes(wanted) ? first : [wanted, ...first.slice(0, -1)];
 }
 
-/** @param {{ to: Place, place: Place | null, icon: string, children: ComponentChildren }} props */
-function MenuLink({ to, place, icon, children }) {
+/** @param {{ to: Place, place: Place | null, icon: string, count?: ComponentChildren, children: ComponentChildren }} props */
+function MenuLink({ to, place, icon, count = null, children }) {
   const isCurrent = place !== null && hrefOf(withoutQuery(place)) === hrefOf(to);
   return (
     <li>
       <a href={hrefOf(to)} aria-current={isCurrent ? 'page' : undefined}>
         <Icon name={icon} />
         <span class="menu-name">{children}</span>
+        {count}
       </a>
     </li>
+  );
+}
+
+/** Before the requests that wait are counted, in milliseconds: what the page shows comes first, and events come together. */
+const COUNT_PAUSE_MS = 1_000;
+
+/** How many change requests wait for whoever is signed in. */
+function WaitingCount() {
+  const session = useSession();
+  const [total, setTotal] = useState(0);
+  const [news, setNews] = useState(0);
+  useEvents(session, (events) => {
+    if (events.some(isAboutRequests)) setNews(news + 1);
+  });
+  useDelayed(
+    COUNT_PAUSE_MS,
+    () => session.client.get('/search/change-requests?actionable=IS:true&limit=1').catch(() => null),
+    (/** @type {{ total: number } | null} */ found) => setTotal(found?.total ?? 0),
+    [session, news],
+  );
+  if (total === 0) return null;
+  return (
+    <span class="menu-count">
+      {number(total)}
+      <span class="unseen">{total === 1 ? ' waits for you' : ' wait for you'}</span>
+    </span>
   );
 }
 

@@ -12,18 +12,20 @@ import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../
 import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
+import { RequestLink, RequestState } from '../parts/request-state.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Star } from '../parts/star.jsx';
 import { TimeMachine } from '../parts/time-machine.jsx';
 import { UsageChart } from '../parts/usage-chart.jsx';
 import { WhyCard } from '../parts/why.jsx';
+import { protectedIn } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.jsx' */
 /** @import { Past } from '../parts/time-machine.jsx' */
-/** @import { EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
+/** @import { ChangeRequest, EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
 
 /** Events of the history that are listed; the whole of it is in the events view. */
 const HISTORY_MAX = 30;
@@ -44,13 +46,14 @@ export function FlagView({ project, name }) {
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
   return whenLoaded(
     shown,
-    ({ flag: now, etag, events, usage, variants }) => {
+    ({ flag: now, etag, events, usage, variants, requests }) => {
       const flag = past?.flag ?? now;
       const may = session.may('flags', project) && !now.archived && past === null;
       const props = { flag, etag, may };
       return (
         <>
           <Head {...props} />
+          <OpenRequests of={requests} />
           <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
           <div class="columns">
             <div>
@@ -83,21 +86,28 @@ export function FlagView({ project, name }) {
  * @param {Session} session
  * @param {string} project
  * @param {string} name
- * @returns {Promise<{ flag: Flag, etag: string, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS }>}
+ * @returns {Promise<{ flag: Flag, etag: string, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS, requests: readonly ChangeRequest[] }>}
  */
 async function load(session, project, name) {
   const { client } = session;
   const at = flagPath(project, name);
   const search = { feature: name, project, limit: HISTORY_MAX };
-  /** @type {[EventPage, FlagUsage | null, typeof NO_VARIANTS]} */
-  const [{ events }, usage, variants] = await Promise.all([
+  /** @type {[EventPage, FlagUsage | null, typeof NO_VARIANTS, readonly ChangeRequest[]]} */
+  const [{ events }, usage, variants, requests] = await Promise.all([
     client.post('/events/search', search),
     // Without what applications report the flag can be shown all the same.
     client.get(path`/client-metrics/features/${name}`).catch(() => null),
     client.get(at).then((/** @type {Flag} */ flag) => variantsOf(session, flag)),
+    openRequests(session, project, name),
   ]);
   const { body, etag } = await client.read(at);
-  return { flag: body, etag, events, usage, variants };
+  return { flag: body, etag, events, usage, variants, requests };
+}
+
+/** The open change requests about a flag. @param {Session} session @param {string} project @param {string} name */
+async function openRequests(session, project, name) {
+  if ((await protectedIn(session, project)).length === 0) return [];
+  return session.client.get(path`/projects/${project}/change-requests/pending/${name}`);
 }
 
 /** @type {ReadonlyMap<string, readonly Variant[]>} */
@@ -115,6 +125,18 @@ async function variantsOf({ client }, { project, name, environments }) {
   );
   return new Map(found);
 }
+
+/** @param {{ of: readonly ChangeRequest[] }} props */
+const OpenRequests = ({ of }) =>
+  of.length === 0 ? null : (
+    <p class="facts">
+      {of.map((request) => (
+        <span key={request.id}>
+          <RequestState of={request} /> <RequestLink of={request} />
+        </span>
+      ))}
+    </p>
+  );
 
 /** @param {FlagProps} props */
 function Head(props) {

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { audienceOf } from '../audience.js';
 import { path } from '../client.js';
+import { configure } from '../edit/change-request-edits.jsx';
 import { exportFlags, importFlags } from '../edit/flag-files.jsx';
 import {
   addGroup,
@@ -30,7 +31,7 @@ import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { KindPart } from './kind-view.jsx';
 
-/** @import { Environment, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
+/** @import { ChangeRequestConfig, Environment, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function SettingsView({ project }) {
@@ -43,11 +44,12 @@ export function SettingsView({ project }) {
   const environments = useResource(
     /** @returns {Promise<EnvironmentLists>} */
     async () => {
-      const [{ environments: all }, { environments: used }] = await Promise.all([
+      const [{ environments: all }, { environments: used }, requests] = await Promise.all([
         client.get('/environments'),
         client.get(path`/environments/project/${project}`),
+        client.get(path`/projects/${project}/change-requests/config`),
       ]);
-      return { all, used };
+      return { all, used, requests };
     },
     [client, project],
   );
@@ -76,7 +78,7 @@ export function SettingsView({ project }) {
   );
 }
 
-/** @typedef {{ all: readonly Environment[], used: readonly ProjectEnvironment[] }} EnvironmentLists those of the service, and those of the project */
+/** @typedef {{ all: readonly Environment[], used: readonly ProjectEnvironment[], requests: readonly ChangeRequestConfig[] }} EnvironmentLists those of the service, those of the project, and how these take change requests */
 
 /** @param {{ project: ProjectSummary }} props */
 function ProjectActions({ project }) {
@@ -198,11 +200,12 @@ function RoleCell({ roles, held, name, disabled, change }) {
 }
 
 /** @param {EnvironmentLists & { project: string, may: boolean }} props */
-function Environments({ project, all, used, may }) {
+function Environments({ project, all, used, requests, may }) {
   const session = useSession();
   const rows = all.map(({ name, type }) => {
     const own = used.find((one) => one.name === name);
     const first = own?.defaultStrategy;
+    const config = requests.find(({ environment }) => environment === name);
     return {
       key: name,
       cells: [
@@ -214,6 +217,7 @@ function Environments({ project, all, used, may }) {
         ) : (
           <Sentence key="strategy">{first === undefined ? 'everyone' : audienceOf(first)}</Sentence>
         ),
+        config?.changeRequestEnabled === true ? counted(config.requiredApprovals ?? 1, 'approval') : '',
       ],
       actions: may ? (
         <RowActions
@@ -223,6 +227,9 @@ function Environments({ project, all, used, may }) {
               ? [['Add', 'add', () => setProjectEnvironment(session, project, name, true)]]
               : [
                   ['Edit', 'edit', () => editDefaultStrategy(session, project, own)],
+                  config === undefined
+                    ? null
+                    : ['Change requests…', 'branch', () => configure(session, project, config)],
                   ['Remove', 'remove', () => setProjectEnvironment(session, project, name, false), true],
                 ]
           }
@@ -234,7 +241,7 @@ function Environments({ project, all, used, may }) {
     <Part title="Environments">
       <Listing
         label="Environments"
-        columns={['Environment', 'Type', 'In this project', 'Default strategy']}
+        columns={['Environment', 'Type', 'In this project', 'Default strategy', 'Change requests']}
         rows={rows}
         none="There are no environments"
       />

@@ -1,0 +1,123 @@
+/** Change requests in the console: forms propose in a protected environment, another person approves, and the author applies. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { as, EDITOR, protect, REQUESTS } from '../addons/change-requests/scene.ts';
+import { describeConsole, fitsTheWidth, flagSwitch, isAccessible } from '../support/browser/console.ts';
+import { type AddedUser, addStrategy, addUser, environmentPath, makeFlag } from '../support/interface.ts';
+
+describeConsole('change requests in the console', (shared) => {
+  const press = (within: Page | Locator, name: string) =>
+    within.getByRole('button', { name, exact: true }).click();
+  const notice = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text });
+  const open = ({ token }: AddedUser, place: string) => shared.signedIn({ token, place });
+  const openFlag = (user: AddedUser, flag: string) => open(user, `#/projects/default/flags/${flag}`);
+  const inProduction = async (flag: string) =>
+    (await shared.server.call('GET', environmentPath(flag, 'production'))).body;
+
+  /** A flag that is set up in production before that takes change requests. */
+  async function flagInProduction(name: string): Promise<void> {
+    const { call } = shared.server;
+    await protect(shared.server, { changeRequestsEnabled: false });
+    await makeFlag(call, name);
+    const strategy = {
+      name: 'flexibleRollout',
+      parameters: { rollout: '10', stickiness: 'default', groupId: name },
+    };
+    await addStrategy(call, name, strategy, 'production');
+    await protect(shared.server, { allowSwitchOff: false });
+  }
+
+  it('takes a change from the form to production by two people in nine clicks', async () => {
+    await flagInProduction('checkout');
+    const author = await addUser(shared.server, EDITOR);
+    const reviewer = await addUser(shared.server, EDITOR);
+    const page = await openFlag(author, 'checkout');
+    await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
+    await form.getByText('production takes changes by change request').waitFor();
+    await press(form, 'Propose');
+    assert.equal((await inProduction('checkout')).strategies[0].parameters.rollout, '10');
+    await notice(page, 'Proposed for production').getByRole('link').click();
+    const change = page.locator('.rollback-list li');
+    await change.getByText('10 % of users').waitFor();
+    await change.getByText('35 % of users').waitFor();
+    await press(page, 'Send to review…');
+    await page.getByRole('dialog').getByLabel('Title').fill('Checkout for more');
+    await press(page.getByRole('dialog'), 'Send');
+    await page.getByText('In review, 0 of 1').waitFor();
+
+    const other = await open(reviewer, '#/projects/default');
+    await other.getByRole('link', { name: 'Change requests 1 waits for you' }).click();
+    await other.getByRole('link', { name: 'Checkout for more' }).click();
+    await press(other, 'Approve');
+    await notice(other, 'You approved').waitFor();
+
+    await press(page, 'Apply now');
+    await page.getByText('recorded as the events').waitFor();
+    assert.equal((await inProduction('checkout')).strategies[0].parameters.rollout, '35');
+  });
+
+  it('proposes what the switch would do, and takes it back', async () => {
+    await flagInProduction('switched');
+    const author = await addUser(shared.server, EDITOR);
+    const page = await openFlag(author, 'switched');
+    await flagSwitch(page, 'switched', 'production').click();
+    await notice(page, 'Proposed for production').waitFor();
+    assert.equal(await flagSwitch(page, 'switched', 'production').getAttribute('aria-checked'), 'false');
+    assert.equal((await inProduction('switched')).enabled, false);
+    await press(page, 'Undo');
+    await notice(page, 'Undone.').waitFor();
+    const pending = await as(shared.server, author)('GET', `${REQUESTS}/pending`);
+    assert.deepEqual(pending.body, []);
+  });
+
+  it('names the change that somebody makes without a request, and offers it to nobody without the right', async () => {
+    await flagInProduction('urgent');
+    const skipper = await addUser(shared.server, EDITOR);
+    const permissions = [{ name: 'SKIP_CHANGE_REQUEST', environment: 'production' }];
+    const role = { name: 'Breaks glass', type: 'custom', description: '', permissions };
+    const { roles } = (await shared.server.call('POST', '/roles', role)).body;
+    await shared.server.call('POST', `/projects/default/users/${skipper.id}/roles/${roles.id}`);
+    const page = await openFlag(skipper, 'urgent');
+    await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
+    await form.getByText('A change without one is recorded as such').waitFor();
+    await form.getByRole('button', { name: 'Propose' }).waitFor();
+    await press(form, 'Save anyway');
+    await notice(page, 'the strategies in production are changed').waitFor();
+    assert.equal((await inProduction('urgent')).strategies[0].parameters.rollout, '35');
+  });
+
+  it('says what is in conflict, and is accessible on a phone', async () => {
+    await flagInProduction('disputed');
+    const author = await addUser(shared.server, EDITOR);
+    const { strategies } = await inProduction('disputed');
+    const { id } = strategies[0];
+    const by = as(shared.server, author);
+    const payload = {
+      id,
+      name: 'flexibleRollout',
+      parameters: { rollout: '50', stickiness: 'default', groupId: 'x' },
+    };
+    const { body } = await by('POST', '/projects/default/environments/production/change-requests', [
+      { feature: 'disputed', action: 'updateStrategy', payload },
+    ]);
+    await protect(shared.server, { changeRequestsEnabled: false });
+    await shared.server.call('PUT', `${environmentPath('disputed', 'production')}/strategies/${id}`, {
+      ...payload,
+      parameters: { ...payload.parameters, rollout: '20' },
+    });
+    await protect(shared.server);
+    const page = await open(author, `#/projects/default/change-requests/${body.id}`);
+    await page.getByText('Conflict:').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await fitsTheWidth(page, 'a change request');
+    await isAccessible(page, 'a change request');
+    await page.getByRole('button', { name: /^Confirm for/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Conflict:').waitFor({ state: 'detached' });
+  });
+});

@@ -1,0 +1,243 @@
+/** Actions on a change request, and on the environments that take them. */
+import { path } from '../client.js';
+import { counted, userName } from '../format.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { hrefOf } from '../place.js';
+import { requestPath } from '../proposals.jsx';
+import { said } from '../said.jsx';
+import { changeAtOnce, removeAfterAsking } from './remove.jsx';
+
+/** @import { Change } from '../client.js' */
+/** @import { ChangeRequest, ChangeRequestChange, ChangeRequestConfig, ChangeRequestReviewers, Field, Session } from '../types.d.ts' */
+
+/** @typedef {ChangeRequestReviewers['reviewers']} Reviewers */
+
+/** @param {ChangeRequest} request @param {string} state @param {string} [comment] @returns {Change} */
+const setting = (request, state, comment = '') => ({
+  method: 'PUT',
+  path: `${requestPath(request)}/state`,
+  body: { state, ...(comment === '' ? {} : { comment }) },
+});
+
+/** @param {Session} session @param {ChangeRequest} request @param {string} state @param {string} done */
+const setState = (session, request, state, done) =>
+  changeAtOnce(session, { change: setting(request, state), done });
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const approve = (session, request) =>
+  setState(session, request, 'Approved', `You approved ${said(request.title)}.`);
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const applyNow = (session, request) =>
+  setState(session, request, 'Applied', `${said(request.title)} is applied in ${request.environment}.`);
+
+/** @param {ChangeRequest} request */
+export const changesIn = ({ features, segments }) =>
+  features.reduce((sum, { changes }) => sum + changes.length, segments.length);
+
+const TITLE = /** @type {const} */ ({ name: 'title', label: 'Title', required: true });
+const COMMENT = /** @type {const} */ ({ name: 'comment', label: 'Comment', kind: 'long-text' });
+
+/** @param {Reviewers} available @param {ChangeRequest} request @returns {Field<any>} */
+const reviewersField = (available, { createdBy }) => ({
+  name: 'reviewers',
+  label: 'Ask for a review',
+  kind: 'many',
+  hint: 'None selected: anyone who may approve it.',
+  options: available
+    .filter(({ id }) => id !== createdBy.id)
+    .map((one) => [String(one.id), userName({ ...one, email: one.email ?? undefined })]),
+});
+
+/** @param {ChangeRequest} request @param {readonly string[]} reviewers @returns {Change} */
+const asking = (request, reviewers) => ({
+  method: 'PUT',
+  path: `${requestPath(request)}/approvers`,
+  body: { reviewers: reviewers.map(Number) },
+});
+
+/** @param {Session} session @param {ChangeRequest} request @param {Reviewers} available */
+export function sendToReview(session, request, available) {
+  const { title, environment, minApprovals } = request;
+  return openEdit(session, {
+    title: `Send ${said(title)} to review`,
+    agree: 'Send',
+    fields: [TITLE, COMMENT, reviewersField(available, request)],
+    values: { title, comment: '', reviewers: /** @type {readonly string[]} */ ([]) },
+    sentence: () =>
+      `${counted(changesIn(request), 'change')} of ${environment} ${minApprovals === 0 ? 'can be applied without an approval' : `can be applied after ${counted(minApprovals, 'approval')}`}.`,
+    change: ({ comment }) => setting(request, 'In review', comment),
+    async send(change, now) {
+      const { client } = session;
+      if (now.title !== title) await client.change(naming(request, now.title));
+      if (now.reviewers.length > 0) await client.change(asking(request, now.reviewers));
+      return client.change(change);
+    },
+    done: (now) => `${said(now.title)} is in review.`,
+    undo: null,
+  });
+}
+
+/** @param {ChangeRequest} request @param {string} title @returns {Change} */
+const naming = (request, title) => ({
+  method: 'PUT',
+  path: `${requestPath(request)}/title`,
+  body: { title },
+});
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const rename = (session, request) =>
+  openEdit(session, {
+    title: `Rename ${said(request.title)}`,
+    agree: 'Save',
+    fields: [TITLE],
+    values: { title: request.title },
+    sentence: ({ title }) => `The change request is called ${said(title || '…')}.`,
+    change: ({ title }) => naming(request, title),
+    done: ({ title }) => `The change request is called ${said(title)}.`,
+    undo: () => naming(request, request.title),
+  });
+
+/** @param {Session} session @param {ChangeRequest} request @param {{ available: Reviewers, asked: Reviewers }} people */
+export const askReviewers = (session, request, { available, asked }) =>
+  openEdit(session, {
+    title: `Reviewers of ${said(request.title)}`,
+    agree: 'Save',
+    fields: [reviewersField(available, request)],
+    values: { reviewers: asked.map(({ id }) => String(id)) },
+    sentence: ({ reviewers }) =>
+      reviewers.length === 0
+        ? 'Nobody is asked by name.'
+        : `${counted(reviewers.length, 'person is', 'people are')} asked.`,
+    change: ({ reviewers }) => asking(request, reviewers),
+    done: () => 'The reviewers are changed.',
+    undo: (_, __, { reviewers }) => asking(request, reviewers),
+  });
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const comment = (session, request) =>
+  openEdit(session, {
+    title: `Comment on ${said(request.title)}`,
+    agree: 'Comment',
+    fields: [{ ...COMMENT, required: true, paths: ['text'] }],
+    values: { comment: '' },
+    sentence: () => 'Everyone who sees the change request sees the comment.',
+    change: (now) => ({
+      method: 'POST',
+      path: `${requestPath(request)}/comments`,
+      body: { text: now.comment },
+    }),
+    done: () => 'The comment is added.',
+    undo: null,
+  });
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const reject = (session, request) =>
+  openEdit(session, {
+    title: `Reject ${said(request.title)}`,
+    agree: 'Reject',
+    danger: true,
+    fields: [COMMENT],
+    values: { comment: '' },
+    sentence: () => 'Nothing of it is applied. This is final: its author proposes again.',
+    change: (now) => setting(request, 'Rejected', now.comment),
+    done: () => `You rejected ${said(request.title)}.`,
+    undo: null,
+  });
+
+/** @param {Session} session @param {ChangeRequest} request */
+export const cancel = (session, request) =>
+  removeAfterAsking(session, {
+    title: `Cancel ${said(request.title)}?`,
+    agree: 'Cancel the request',
+    text: 'Nothing of it is applied. It stays readable.',
+    change: setting(request, 'Cancelled'),
+    done: `${said(request.title)} is cancelled.`,
+  });
+
+/** @param {Session} session @param {ChangeRequest} request */
+export async function discard(session, request) {
+  const isDone = await removeAfterAsking(session, {
+    title: `Discard ${said(request.title)}?`,
+    agree: 'Discard',
+    text: `Its ${counted(changesIn(request), 'change')} will be lost.`,
+    change: { method: 'DELETE', path: requestPath(request) },
+    done: `${said(request.title)} is discarded.`,
+  });
+  if (isDone) location.hash = hrefOf({ view: 'change-requests' });
+}
+
+/** @param {Session} session @param {ChangeRequest} request @param {ChangeRequestChange} change */
+export const discardChange = (session, request, { id }) =>
+  changeAtOnce(session, {
+    change: { method: 'DELETE', path: `${requestPath(request)}/changes/${id}` },
+    done: 'The change is discarded.',
+  });
+
+/** Proposes a change again for what its target is now. @param {Session} session @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change */
+export function confirmChange(session, request, feature, { id, action, payload }) {
+  const { snapshot: _, ...sent } = /** @type {any} */ (payload ?? {});
+  return changeAtOnce(session, {
+    change: {
+      method: 'PUT',
+      path: `${requestPath(request)}/changes/${id}`,
+      body: { feature, action, payload: Array.isArray(payload) ? payload : sent },
+    },
+    done: 'The change is confirmed for what is there now.',
+  });
+}
+
+/** @param {Session} session @param {string} project @param {ChangeRequestConfig} config */
+export function configure(
+  session,
+  project,
+  { environment, changeRequestEnabled, requiredApprovals, allowSwitchOff },
+) {
+  const values = {
+    isOn: changeRequestEnabled,
+    requiredApprovals: requiredApprovals ?? 1,
+    allowSwitchOff,
+  };
+  /** @param {typeof values} now @returns {Change} */
+  const change = ({ isOn, ...others }) => ({
+    method: 'PUT',
+    path: path`/projects/${project}/environments/${environment}/change-requests/config`,
+    body: { changeRequestsEnabled: isOn, ...others },
+  });
+  /** @param {typeof values} now */
+  const isOn = (now) => now.isOn;
+  return openEdit(session, {
+    title: `Change requests in ${environment}`,
+    agree: 'Save',
+    fields: [
+      {
+        name: 'isOn',
+        label: 'Take changes by change request only',
+        kind: 'check',
+        paths: ['changeRequestsEnabled'],
+      },
+      {
+        name: 'requiredApprovals',
+        label: 'Required approvals',
+        kind: 'number',
+        hint: '0 to 10, by people who wrote none of the changes.',
+        when: isOn,
+      },
+      {
+        name: 'allowSwitchOff',
+        label: 'Flags can be switched off without a request',
+        kind: 'check',
+        hint: 'A kill switch must not wait for an approval.',
+        when: isOn,
+      },
+    ],
+    values,
+    sentence: (now) =>
+      now.isOn
+        ? `Changes in ${environment} need a change request with ${counted(now.requiredApprovals || 0, 'approval')}${now.allowSwitchOff ? '; switching off does not' : ''}.`
+        : `Changes in ${environment} take effect at once.`,
+    change,
+    done: () => `Change requests in ${environment} are ${changeRequestEnabled ? 'changed' : 'set up'}.`,
+    undo: change(values),
+  });
+}

@@ -1,0 +1,246 @@
+/** Changes of environments that take change requests, in the form in which they are proposed there. */
+import { path, Refused } from './client.js';
+import { notice } from './notices.jsx';
+import { RequestLink } from './parts/request-state.jsx';
+
+/** @import { Change } from './client.js' */
+/** @import { ChangeRequest, ChangeRequestConfig, EventHead, Flag, LoggedEvent, Session, StrategyUse } from './types.d.ts' */
+
+/** @typedef {{ feature: string | null, action: string, payload?: unknown }} ProposedChange */
+/** @typedef {{ project: string, environment: string, changes: readonly ProposedChange[] }} Proposal */
+/** @typedef {Record<string, string>} Names the parts of a path by what they name */
+
+/** The environments of a project that take change requests, production first. @type {Map<string, Promise<readonly ChangeRequestConfig[]>>} */
+const known = new Map();
+
+/** @param {Session} session @param {string} project @returns {Promise<readonly ChangeRequestConfig[]>} */
+export function protectedIn({ client }, project) {
+  const found =
+    known.get(project) ??
+    client.get(path`/projects/${project}/change-requests/config`).then(
+      (/** @type {readonly ChangeRequestConfig[]} */ all) =>
+        all
+          .filter(({ changeRequestEnabled }) => changeRequestEnabled)
+          .sort((one, other) => Number(isProductive(other)) - Number(isProductive(one))),
+      () => {
+        known.delete(project);
+        return [];
+      },
+    );
+  known.set(project, found);
+  return found;
+}
+
+/** @param {ChangeRequestConfig} config */
+const isProductive = ({ type }) => type === 'production';
+
+/** After an event that may have changed them, and at the end of a session. */
+export const forgetProtected = () => known.clear();
+
+const FLAG = '/projects/:project/features/:flag';
+const HERE = `${FLAG}/environments/:environment`;
+
+/** @param {string} action @param {(names: Names, body: any) => unknown} [payload] @returns {(names: Names, body: any) => readonly ProposedChange[]} */
+const one = (action, payload) => (names, body) => [
+  {
+    feature: names['flag'] ?? null,
+    action,
+    ...(payload === undefined ? {} : { payload: payload(names, body) }),
+  },
+];
+
+/** @typedef {(names: Names, body: any, of: { at: string, session: Session }) => Promise<readonly ProposedChange[]> | readonly ProposedChange[]} ChangesOf */
+
+/** The changes of a request that a write stands for. @type {Readonly<Record<string, ChangesOf>>} */
+const ROWS = {
+  [`POST ${HERE}/on`]: one('updateEnabled', () => ({ enabled: true })),
+  [`POST ${HERE}/off`]: one('updateEnabled', () => ({ enabled: false })),
+  [`POST ${HERE}/strategies`]: one('addStrategy', (_, body) => body),
+  [`PUT ${HERE}/strategies/:id`]: one('updateStrategy', ({ id }, body) => ({ ...body, id })),
+  [`DELETE ${HERE}/strategies/:id`]: one('deleteStrategy', ({ id }) => ({ id })),
+  [`POST ${HERE}/strategies/set-sort-order`]: one('reorderStrategy', (_, body) => body),
+  'POST /projects/:project/bulk_features/environments/:environment/:position': ({ position }, { features }) =>
+    features.map((/** @type {string} */ feature) => ({
+      feature,
+      action: 'updateEnabled',
+      payload: { enabled: position === 'on' },
+    })),
+  [`PUT ${FLAG}/variants`]: one('patchVariant', (_, variants) => ({ variants })),
+  [`DELETE ${FLAG}`]: one('archiveFeature'),
+  'POST /projects/:project/archive': (_, { features }) =>
+    features.map((/** @type {string} */ feature) => ({ feature, action: 'archiveFeature' })),
+  [`POST ${FLAG}/dependencies`]: one('addDependency', (_, body) => body),
+  [`DELETE ${FLAG}/dependencies/:parent`]: one('deleteDependency', ({ parent }) => ({ feature: parent })),
+  [`POST ${HERE}/strategies/copy`]: async ({ flag = '' }, body, { at, session }) => {
+    /** @type {{ events: readonly LoggedEvent[] }} */
+    const { events } = await session.client.post(`${at}?dryRun=true`, body);
+    return events.flatMap((event) => changesOfEvent(event).map((one) => ({ feature: flag, ...one })));
+  },
+  'PUT /segments/:segment': one('updateSegment', ({ segment }, body) => ({ ...body, id: Number(segment) })),
+  'DELETE /segments/:segment': one('deleteSegment', ({ segment }) => ({ id: Number(segment) })),
+};
+
+/** A planned change of strategies, as a request has it. @param {LoggedEvent} event @returns {Omit<ProposedChange, 'feature'>[]} */
+function changesOfEvent({ type, data, preData }) {
+  const { id, ...strategy } = data ?? {};
+  if (type === 'feature-strategy-add') return [{ action: 'addStrategy', payload: strategy }];
+  if (type === 'feature-strategy-update') return [{ action: 'updateStrategy', payload: data }];
+  return type === 'feature-strategy-remove'
+    ? [{ action: 'deleteStrategy', payload: { id: preData?.['id'] } }]
+    : [];
+}
+
+/** @param {Session} session @param {Change} change @returns {{ names: Names, changes: ReturnType<ChangesOf> } | null} */
+function translated(session, { method, path: at, body }) {
+  const parts = at.split('/').map(decodeURIComponent);
+  for (const [row, changesOf] of Object.entries(ROWS)) {
+    const [rowMethod, rowPath = ''] = row.split(' ');
+    const words = rowPath.split('/');
+    const isMatch =
+      rowMethod === method &&
+      words.length === parts.length &&
+      words.every((word, index) => word.startsWith(':') || word === parts[index]);
+    if (!isMatch) continue;
+    const pairs = words.flatMap((word, index) =>
+      word.startsWith(':') ? [[word.slice(1), parts[index] ?? '']] : [],
+    );
+    const names = /** @type {Names} */ (Object.fromEntries(pairs));
+    return { names, changes: changesOf(names, body, { at, session }) };
+  }
+  return null;
+}
+
+/**
+ * The environments in which a change is proposed, because it would change what applications get there. A change that
+ * changes several at once is proposed in one of them; variants are proposed in each.
+ * @param {Session} session
+ * @param {Names} names
+ * @param {readonly ProposedChange[]} changes
+ * @returns {Promise<readonly { project: string, environment: string }[]>}
+ */
+async function placesOf(session, { project, environment, segment }, changes) {
+  if (segment !== undefined) return placesOfSegment(session, segment);
+  if (project === undefined) return [];
+  const all = (await protectedIn(session, project)).map((one) => ({ ...one, project }));
+  if (all.length === 0) return [];
+  if (environment !== undefined) {
+    const isSwitchOff = changes.every(({ payload }) => /** @type {any} */ (payload)?.enabled === false);
+    return all.filter((one) => one.environment === environment && !(isSwitchOff && one.allowSwitchOff));
+  }
+  if (changes.some(({ action }) => action === 'patchVariant')) return all;
+  /** @type {readonly Flag[]} */
+  const flags = await Promise.all(
+    changes.map(({ feature }) => session.client.get(path`/projects/${project}/features/${feature ?? ''}`)),
+  );
+  const on = new Set(
+    flags.flatMap(({ environments }) => environments.flatMap(({ enabled, name }) => (enabled ? name : []))),
+  );
+  return all.filter((one) => on.has(one.environment)).slice(0, 1);
+}
+
+/** @param {Session} session @param {string} segment */
+async function placesOfSegment(session, segment) {
+  /** @type {{ strategies: readonly StrategyUse[] }} */
+  const { strategies } = await session.client.get(path`/segments/${segment}/strategies`);
+  for (const { projectId: project, environment } of strategies) {
+    const found = (await protectedIn(session, project)).some((one) => one.environment === environment);
+    if (found) return [{ project, environment }];
+  }
+  return [];
+}
+
+/**
+ * The proposals that take the place of changes; empty where nothing that they change takes change requests.
+ * @param {Session} session
+ * @param {Change | readonly Change[]} change
+ * @returns {Promise<readonly Proposal[]>}
+ */
+export async function proposalsOf(session, change) {
+  /** @type {Map<string, Proposal>} */
+  const proposals = new Map();
+  for (const one of [change].flat()) {
+    const found = translated(session, one);
+    if (found === null) continue;
+    const { names } = found;
+    const changes = await found.changes;
+    for (const { project, environment } of await placesOf(session, names, changes)) {
+      const key = `${project} ${environment}`;
+      const before = proposals.get(key)?.changes ?? [];
+      proposals.set(key, { project, environment, changes: [...before, ...changes] });
+    }
+  }
+  return [...proposals.values()];
+}
+
+/** @param {Proposal} proposal @returns {Change} */
+export const proposing = ({ project, environment, changes }) => ({
+  method: 'POST',
+  path: path`/projects/${project}/environments/${environment}/change-requests`,
+  body: changes,
+});
+
+/** Whether the caller may make it without a request, too. @param {Session} session @param {readonly Proposal[]} proposals */
+export const maySkip = (session, proposals) =>
+  proposals.length > 0 && proposals.every((one) => session.holds('SKIP_CHANGE_REQUEST', one));
+
+/** Such as: production. @param {readonly Proposal[]} proposals */
+export const placesText = (proposals) => proposals.map(({ environment }) => environment).join(' and ');
+
+/** @param {Pick<EventHead, 'type'>} event */
+export const isAboutRequests = ({ type }) => /^change-/.test(type);
+
+/** @param {{ project: string, id: number }} request */
+export const requestPath = ({ project, id }) => path`/projects/${project}/change-requests/${id}`;
+
+/**
+ * Adds proposals to the caller's open requests, says so, and offers to take them out again.
+ * @param {Session} session
+ * @param {readonly Proposal[]} proposals
+ * @param {(undo: readonly Change[]) => Promise<void>} takeBack
+ */
+export async function propose({ client, feed }, proposals, takeBack) {
+  /** @type {Change[]} */
+  const undo = [];
+  const links = [];
+  for (const proposal of proposals) {
+    const { project, changes } = proposal;
+    /** @type {ChangeRequest} */
+    const request = await client.change(proposing(proposal)).catch(atFields);
+    const { id } = request;
+    const ids = changeIdsOf(request);
+    const at = requestPath({ project, id });
+    undo.push(
+      ...(ids.length === changes.length
+        ? [{ method: /** @type {const} */ ('DELETE'), path: at }]
+        : ids
+            .slice(-changes.length)
+            .map((one) => ({ method: /** @type {const} */ ('DELETE'), path: `${at}/changes/${one}` }))),
+    );
+    links.push(<RequestLink key={id} of={request} />);
+  }
+  notice(
+    'done',
+    <>
+      {`Proposed for ${placesText(proposals)}, and not in effect yet: `}
+      {links}
+    </>,
+    () => takeBack(undo),
+  );
+  void feed.look();
+}
+
+/** Names the fields as the form does, whose request is the payload. @param {unknown} error @returns {never} */
+function atFields(error) {
+  if (!(error instanceof Refused)) throw error;
+  const details = error.details.map(({ path: at = '', ...one }) => ({
+    ...one,
+    path: at.replace(/^\/body\/\d+\/payload/, '/body'),
+  }));
+  throw new Refused(error.status, error.message, details);
+}
+
+/** Ids of its changes, in the order in which they were added. @param {ChangeRequest} request */
+const changeIdsOf = ({ features, segments }) =>
+  [...features.flatMap(({ changes }) => changes), ...segments]
+    .map(({ id }) => id)
+    .sort((one, other) => one - other);
