@@ -45,6 +45,8 @@ import {
 } from './kind.ts';
 import { mayReview, reviewersOf, userMay } from './rights.ts';
 import {
+  type Authors,
+  conflictingEvents,
   FoundRequestsSchema,
   featuresOf,
   foundView,
@@ -60,6 +62,8 @@ const ONE = `${REQUESTS}/:id`;
 
 /** Requests that a list shows, newest first; a search finds the others. */
 const LISTED_MAX = 1_000;
+/** Requests that a list shows with their changes, each of which may be long. */
+const PENDING_MAX = 20;
 const TEXT_MAX = textUpTo(COMMENT_LENGTH_MAX);
 
 const ChangeBody = titled('ChangeRequestChangeInput', {
@@ -144,6 +148,18 @@ function addCommand({ params, body }: RequestContext<v.InferOutput<typeof Change
   return own({ project: params.projectId, environment: params.environment, changes, paths }, addChanges);
 }
 
+/** Nobody where the history cannot be read yet. */
+async function authorsOf(context: RequestContext<unknown>, ids: readonly number[]): Promise<Authors> {
+  const { reads, engine, requester } = context;
+  const page = await reads.search({ ids, limit: ids.length, offset: 0 }, engine.durableId, requester);
+  if (isRefusal(page)) return new Map();
+  const events = JSON.parse(Buffer.from(page.json).toString()) as readonly {
+    readonly id: number;
+    readonly createdBy: string;
+  }[];
+  return new Map(events.map(({ id, createdBy }) => [id, createdBy]));
+}
+
 /** The list without what its requests change. */
 const listView = (world: World, requests: readonly StoredRequest[]) =>
   requests.slice(0, LISTED_MAX).map((request) => ({
@@ -220,14 +236,17 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
   }),
   readRoute(`GET ${REQUESTS}/pending/:featureName`, {
     operationId: 'getPendingChangeRequestsForFeature',
-    summary: 'List the open change requests that change a flag.',
+    summary: `List the ${PENDING_MAX} newest open change requests that change a flag, with what they change of it.`,
     locate: locate.flag,
     success: { status: 200, schema: RequestsSchema },
     shows: ({ world, params }) =>
       requestsOf(world, params.projectId)
         .filter((request) => isOpen(request) && featuresOf(request).includes(params.featureName))
-        .slice(0, LISTED_MAX)
-        .map((request) => requestView(world, request)),
+        .slice(0, PENDING_MAX)
+        .map((request) => {
+          const changes = request.changes.filter(({ feature }) => feature === params.featureName);
+          return requestView(world, { ...request, changes });
+        }),
   }),
   readRoute(`GET ${REQUESTS}/available-reviewers/:environment`, {
     operationId: 'getAvailableReviewers',
@@ -245,7 +264,13 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
     summary: 'Read a change request with its changes and their conflicts.',
     locate: located,
     success: { status: 200, schema: RequestSchema },
-    shows: ({ world }, { data }) => requestView(world, data),
+    read: async (context, { data }) => {
+      const { world, engine } = context;
+      const revision = engine.lastId;
+      const ids = conflictingEvents(world, data);
+      const authors = ids.length === 0 ? new Map() : await authorsOf(context, ids);
+      return { revision, response: jsonResponse(200, requestView(world, data, authors)) };
+    },
   }),
   readRoute(`GET ${ONE}/approvers`, {
     operationId: 'getChangeRequestApprovers',

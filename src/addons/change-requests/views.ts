@@ -98,12 +98,23 @@ function personView(world: World, userId: number) {
   return { id, username: name, imageUrl: imageUrlOf({ email, username: name }) };
 }
 
-function changeView(world: World, change: StoredChange, conflict: Conflict | null) {
+/** Names of authors of events, by id. */
+export type Authors = ReadonlyMap<number, string>;
+
+const NOBODY_KNOWN: Authors = new Map();
+
+/** Ids of the events that conflicts of the request name. */
+export const conflictingEvents = (world: World, request: StoredRequest): readonly number[] =>
+  CLOSED.includes(request.state)
+    ? []
+    : [...new Set(request.changes.flatMap((change) => conflictOf(world, request, change)?.eventId ?? []))];
+
+function changeView(world: World, change: StoredChange, conflict: Conflict | null, authors: Authors) {
   const { id, action, payload, createdBy, createdAt } = change;
   const isShownInside = payload === null || isJsonObject(payload as JsonValue);
   return {
     ...{ id, action, payload: isShownInside ? payloadView(world, change) : payload },
-    ...(conflict === null ? {} : { conflict: textOf(conflict) }),
+    ...(conflict === null ? {} : { conflict: textOf(conflict, authors) }),
     ...{ createdBy: personView(world, createdBy), createdAt },
   };
 }
@@ -120,11 +131,14 @@ function payloadView(world: World, { feature, action, payload, snapshot }: Store
   return { ...inFlag(sent!), snapshot: inFlag(snapshot as object) };
 }
 
-const textOf = ({ message, eventId }: Conflict): string =>
-  eventId === null ? message : `${message} The newest event about it is ${eventId}.`;
+function textOf({ message, eventId }: Conflict, authors: Authors): string {
+  const author = eventId === null ? undefined : authors.get(eventId);
+  const by = author === undefined ? '' : `, by ${author}`;
+  return eventId === null ? message : `${message} The newest event about it is ${eventId}${by}.`;
+}
 
-/** Fields that lists show, too. */
-export function headView(world: World, request: StoredRequest) {
+/** Fields that lists show, too, without comments. */
+export function headView(world: World, request: StoredRequest, comments: StoredRequest['comments'] = []) {
   const { id, title, project, environment, version, createdAt, stateTimestamps, appliedEvents } = request;
   const isClosed = CLOSED.includes(request.state);
   // Who has approved an earlier version may do it again; and what has become of approvers does not change what is closed.
@@ -142,7 +156,7 @@ export function headView(world: World, request: StoredRequest) {
     ...{ createdBy: personView(world, request.createdBy), createdAt },
     approvals: approvals.map(by),
     rejections: request.rejections.map(by),
-    comments: request.comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
+    comments: comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
     events: ids.length === 0 ? [] : Array.from({ length: ids[1]! - ids[0]! + 1 }, (_, at) => ids[0]! + at),
   };
 }
@@ -163,12 +177,12 @@ export const foundView = (world: World, request: StoredRequest) => ({
 });
 
 /** With all that it changes; a closed one has no conflicts any more. */
-export function requestView(world: World, request: StoredRequest) {
+export function requestView(world: World, request: StoredRequest, authors = NOBODY_KNOWN) {
   const isClosed = CLOSED.includes(request.state);
   const view = (change: StoredChange) =>
-    changeView(world, change, isClosed ? null : conflictOf(world, request, change));
+    changeView(world, change, isClosed ? null : conflictOf(world, request, change), authors);
   return {
-    ...headView(world, request),
+    ...headView(world, request, request.comments),
     features: featuresOf(request).map((name) => featureView(world, request, name, view)),
     segments: request.changes.flatMap((change) =>
       change.feature === null

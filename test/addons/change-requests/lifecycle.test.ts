@@ -144,7 +144,7 @@ describeInterface('change requests', (server) => {
     assert.equal(refused.status, 409);
     assert.match(refused.body.message, /in conflict.*event \d+/);
     const { features: inConflict } = await succeeded(author('GET', `${REQUESTS}/${id}`));
-    assert.match(inConflict[0].conflict, /has changed since/);
+    assert.match(inConflict[0].conflict, /has changed since .* event about it is \d+, by user-\d+\.$/);
     const again = await succeeded(
       author('PUT', `${REQUESTS}/${id}/changes/${features[0].changes[0].id}`, edit('60')),
     );
