@@ -9,7 +9,7 @@
  * - Integrations do not wait for each other: receivers that fail share few connections, and others do not use those.
  */
 import type { LoggedEvent } from '../../persistence/event-log/logged-event.ts';
-import type { Cursor, CursorStore, Cursors, DeliveryRow } from './cursors.ts';
+import type { Cursor, CursorStore, Cursors, DeliveryRow, NewRow } from './cursors.ts';
 import { EventReads, EventSource, type Next, type SourceEngine, wants } from './event-source.ts';
 import type { Integration } from './integration.ts';
 import { type Handled, type Send, type Told, tell } from './providers/attempt.ts';
@@ -224,7 +224,7 @@ export class Courier {
     const line = this.#find(id);
     if (line === undefined) return null;
     const told = (await this.#tell(line, event, { attempt: 0, handled: new Map() })) ?? NOTHING_SENT;
-    await this.#addRow(line, event.id, told);
+    await this.#addRow(line, this.#rowOf(event.id, told));
     return told;
   }
 
@@ -414,7 +414,7 @@ export class Courier {
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       this.#options.log.fault(error);
-      this.#track(this.#addRow(line, null, { state: 'failed', reason: FAULT }));
+      this.#track(this.#addRow(line, this.#rowOf(null, { state: 'failed', reason: FAULT })));
       if (line.moves === moves) this.#fail(line, { reason: FAULT });
     } finally {
       line.isBusy = false;
@@ -431,25 +431,29 @@ export class Courier {
   /** Sends one event, or passes over some. Whether there may be more to do now. */
   async #step(line: Line, moves: number): Promise<boolean> {
     const { signal } = this.#abort;
-    const next = await line.source.next(line.eventId, line.integration, signal);
+    const next = await line.source.next(line.eventId, line.integration, { isOne: line.isFailing, signal });
     if (line.moves !== moves) return false;
     if (next.kind !== 'event') return this.#moveOver(line, next);
     const { event } = next;
     await this.#options.pace();
     if (!this.#maySend(line, moves)) return false;
     const told = await this.#tell(line, event, line);
-    if (told !== null) this.#track(this.#addRow(line, event.id, told));
-    if (line.moves !== moves) return false;
-    if (told?.isDone === false) {
-      const wasFailing = line.isFailing;
-      this.#fail(line, told);
-      if (!wasFailing) await this.#keep(line);
+    const row = told === null ? undefined : this.#rowOf(event.id, told);
+    const wasFailing = line.isFailing;
+    if (line.moves !== moves) {
+      this.#track(this.#addRow(line, row));
       return false;
     }
-    const wasFailing = line.isFailing;
+    if (told?.isDone === false) {
+      this.#fail(line, told);
+      // The cursor stays, so that nobody waits for it.
+      if (wasFailing) this.#track(this.#addRow(line, row));
+      else await this.#keep(line, row);
+      return false;
+    }
     line.moveTo(event.id);
     line.progress = DUE;
-    await this.#keep(line);
+    await this.#keep(line, row);
     return !wasFailing;
   }
 
@@ -465,7 +469,7 @@ export class Courier {
       const from = line.eventId + 1;
       log.removed(id, from, eventId);
       const reason = `Events ${from} to ${eventId} were removed from the history before they were sent.`;
-      this.#track(this.#addRow(line, null, { state: 'failed', reason }));
+      this.#track(this.#addRow(line, this.#rowOf(null, { state: 'failed', reason })));
     }
     this.#pass(line, eventId);
     return line.eventId < this.#reads.durableId;
@@ -490,20 +494,19 @@ export class Courier {
     if (line.progress.dueMs === null) log.parked(line.integration.id, reason);
   }
 
-  #addRow(
-    line: Line,
-    eventId: number | null,
-    { state, reason }: Pick<Told, 'state' | 'reason'>,
-  ): Promise<void> {
-    const { cursors, now } = this.#options;
-    return cursors.addRow(line.integration.id, { atMs: now(), state, reason, eventId });
+  #rowOf(eventId: number | null, { state, reason }: Pick<Told, 'state' | 'reason'>): NewRow {
+    return { atMs: this.#options.now(), state, reason, eventId };
+  }
+
+  async #addRow(line: Line, row: NewRow | undefined): Promise<void> {
+    if (row !== undefined) await this.#options.cursors.addRow(line.integration.id, line.cursor, row);
   }
 
   /** Keeps the cursor before anything else is sent. Tries again until it is kept, or this server does not send any more. */
-  async #keep(line: Line): Promise<void> {
+  async #keep(line: Line, row?: NewRow): Promise<void> {
     for (let failures = 0; this.#lines.get(line.integration.id) === line; failures += 1) {
       try {
-        return await this.#save(line);
+        return await this.#save(line, failures === 0 ? row : undefined);
       } catch (error) {
         if (this.#abort.signal.aborted) return;
         if (failures === 0) this.#options.log.fault(error);
@@ -512,9 +515,9 @@ export class Courier {
     }
   }
 
-  async #save(line: Line): Promise<void> {
+  async #save(line: Line, row?: NewRow): Promise<void> {
     const { cursor } = line;
-    if (await this.#options.cursors.save(line.integration.id, cursor)) line.kept = cursor;
+    if (await this.#options.cursors.save(line.integration.id, cursor, row)) line.kept = cursor;
     else this.#stepDown();
   }
 }

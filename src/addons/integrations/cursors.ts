@@ -4,11 +4,12 @@
  * more, and neither loses anything.
  *
  *   512 bytes                     FLCURSR2, zeros
- *   51,712 bytes an integration   a sector for its cursor, and one for each of its last 100 deliveries
+ *   51,712 bytes an integration   a sector for its cursor, and one for each of its last 100 deliveries, with the cursor behind it
  *
  *   a sector: 512 bytes           4 CRC-32 of length and text, 2 length of the text (little-endian), text of JSON, zeros
  *
- * A power cut leaves the old sector or the new one. A sector of zeros holds nothing; the place of an integration whose first sector does
+ * Its cursor is that of the newest of these sectors: one write keeps a delivery and the cursor, since each write takes time from the
+ * thread that serves requests. A power cut leaves the old sector or the new one. A sector of zeros holds nothing; the place of an integration whose first sector does
  * not hold a cursor is free. The first cursor in a place is synced, since a lost one could not be told from one that never was.
  */
 import assert from 'node:assert/strict';
@@ -37,6 +38,8 @@ export interface DeliveryRow {
   readonly eventId: number | null;
 }
 
+export type NewRow = Omit<DeliveryRow, 'id'>;
+
 /** Deliveries that are listed of an integration. */
 export const ROWS_MAX = 100;
 
@@ -45,9 +48,9 @@ export interface CursorStore {
   /** The cursors, and whether all of them are there: one that is missing belongs to a new integration. Rejects where they cannot be read now. */
   load(): Promise<{ readonly cursors: Cursors; readonly isWhole: boolean }>;
   /** Takes the cursor of one integration; null forgets it. False where another node has taken over. Rejects where it is not kept. */
-  save(id: number, cursor: Cursor | null): Promise<boolean>;
-  /** Takes a delivery of an integration that has a cursor. */
-  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void>;
+  save(id: number, cursor: Cursor | null, row?: NewRow): Promise<boolean>;
+  /** Takes a delivery that does not move the cursor. */
+  addRow(id: number, cursor: Cursor, row: NewRow): Promise<unknown>;
   /** The last deliveries, newest first. */
   rows(id: number): Promise<readonly DeliveryRow[]>;
   close(): Promise<void>;
@@ -91,15 +94,19 @@ export class CursorFile implements CursorStore {
     const cursors = new Map<number, Cursor>();
     for (let index = 0; index < this.#placeCount; index += 1) {
       const place = placeAt(index);
-      const cursor = sectorIn<CursorSector>(await read(file, place, SECTOR_BYTES));
+      const bytes = await read(file, place, PLACE_BYTES);
+      const cursor = sectorIn<CursorSector>(bytes.subarray(0, SECTOR_BYTES));
       if (cursor === 'damaged') isWhole = false;
       if (cursor === null || cursor === 'damaged') {
         this.#free.push(place);
         continue;
       }
-      const { integration, eventId, failingSinceMs } = cursor;
+      const { integration, eventId, failingSinceMs, rowId } = cursor;
+      const [newest] = rowsIn(bytes.subarray(SECTOR_BYTES), integration);
       this.#places.set(integration, place);
-      cursors.set(integration, { eventId, failingSinceMs });
+      this.#rowIds.set(integration, Math.max(rowId, newest?.id ?? 0));
+      const isOlder = newest !== undefined && newest.id > rowId;
+      cursors.set(integration, isOlder ? newest.cursor : { eventId, failingSinceMs });
     }
     return { cursors, isWhole };
   }
@@ -119,12 +126,16 @@ export class CursorFile implements CursorStore {
     return false;
   }
 
-  save(id: number, cursor: Cursor | null): Promise<boolean> {
-    return this.#inOrder(() => this.#save(id, cursor));
+  save(id: number, cursor: Cursor | null, row?: NewRow): Promise<boolean> {
+    return this.#inOrder(async () => {
+      if (cursor === null) await this.#forget(id);
+      else await this.#save(id, cursor, row);
+      return true;
+    });
   }
 
-  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
-    return this.#inOrder(() => this.#addRow(id, row));
+  addRow(id: number, cursor: Cursor, row: NewRow): Promise<unknown> {
+    return this.#inOrder(async () => this.#places.has(id) && this.#save(id, cursor, row));
   }
 
   /** One at a time: two writes of a sector must not change places, and a read sees what was written before it. */
@@ -134,57 +145,46 @@ export class CursorFile implements CursorStore {
     return done;
   }
 
-  async #save(id: number, cursor: Cursor | null): Promise<true> {
-    const file = this.#opened;
+  async #forget(id: number): Promise<void> {
     const place = this.#places.get(id);
-    if (cursor === null) {
-      if (place === undefined) return true;
-      this.#places.delete(id);
-      this.#rowIds.delete(id);
-      await writeFully(file, ZEROS, place);
-      this.#free.push(place);
-    } else if (place === undefined) await this.#saveFirst(file, id, cursor);
-    else await writeFully(file, cursorSector(id, cursor), place);
-    return true;
+    if (place === undefined) return;
+    this.#places.delete(id);
+    this.#rowIds.delete(id);
+    await writeFully(this.#opened, ZEROS, place);
+    this.#free.push(place);
   }
 
-  async #saveFirst(file: OpenFile, id: number, cursor: Cursor): Promise<void> {
+  async #save(integration: number, cursor: Cursor, row: NewRow | undefined): Promise<void> {
+    assert(integration > 0 && cursor.eventId >= 0, 'integrations and events have ids');
+    const place = this.#places.get(integration) ?? (await this.#saveFirst(integration, cursor));
+    const rowId = this.#rowIds.get(integration) ?? 0;
+    if (row === undefined)
+      return writeFully(this.#opened, cursorSector({ integration, rowId, ...cursor }), place);
+    const id = rowId + 1;
+    const at = place + SECTOR_BYTES * (1 + (id % ROWS_MAX));
+    await writeFully(this.#opened, rowSector({ ...row, id, integration, cursor }), at);
+    this.#rowIds.set(integration, id);
+  }
+
+  async #saveFirst(integration: number, cursor: Cursor): Promise<number> {
     const place = this.#free.pop() ?? placeAt(this.#placeCount++);
     try {
-      await writeFullyDurably(file, cursorSector(id, cursor), place);
-      this.#places.set(id, place);
+      await writeFullyDurably(this.#opened, cursorSector({ integration, rowId: 0, ...cursor }), place);
+      this.#places.set(integration, place);
+      return place;
     } catch (error) {
       this.#free.push(place);
       throw error;
     }
   }
 
-  async #addRow(integration: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
-    const place = this.#places.get(integration);
-    if (place === undefined) return;
-    const before = this.#rowIds.get(integration) ?? (await this.#rows(integration))[0]?.id ?? 0;
-    const id = before + 1;
-    const at = place + SECTOR_BYTES * (1 + (id % ROWS_MAX));
-    await writeFully(this.#opened, rowSector({ ...row, id, integration }), at);
-    this.#rowIds.set(integration, id);
-  }
-
   rows(integration: number): Promise<readonly DeliveryRow[]> {
-    return this.#inOrder(() => this.#rows(integration));
-  }
-
-  async #rows(integration: number): Promise<readonly DeliveryRow[]> {
-    const place = this.#places.get(integration);
-    if (place === undefined) return [];
-    const bytes = await read(this.#opened, place + SECTOR_BYTES, PLACE_BYTES - SECTOR_BYTES);
-    const sectors = Array.from({ length: ROWS_MAX }, (_, at) =>
-      sectorIn<RowSector>(bytes.subarray(at * SECTOR_BYTES, (at + 1) * SECTOR_BYTES)),
-    );
-    // The place may have been another integration's.
-    return sectors
-      .filter((row) => row !== null && row !== 'damaged')
-      .filter((row) => row.integration === integration)
-      .toSorted((a, b) => b.id - a.id);
+    return this.#inOrder(async () => {
+      const place = this.#places.get(integration);
+      if (place === undefined) return [];
+      const bytes = await read(this.#opened, place + SECTOR_BYTES, PLACE_BYTES - SECTOR_BYTES);
+      return rowsIn(bytes, integration).map(({ integration: _, cursor: __, ...row }) => row);
+    });
   }
 
   get #opened(): OpenFile {
@@ -208,8 +208,18 @@ async function read(file: OpenFile, position: number, length: number): Promise<B
 
 const placeAt = (index: number): number => SECTOR_BYTES + index * PLACE_BYTES;
 
-type CursorSector = Cursor & { readonly integration: number };
-type RowSector = DeliveryRow & { readonly integration: number };
+/** `rowId` is that of the newest row when it was written. */
+type CursorSector = Cursor & { readonly integration: number; readonly rowId: number };
+type RowSector = DeliveryRow & { readonly integration: number; readonly cursor: Cursor };
+
+/** Newest first. The place may have been another integration's. */
+const rowsIn = (bytes: Buffer, integration: number): readonly RowSector[] =>
+  Array.from({ length: ROWS_MAX }, (_, at) =>
+    sectorIn<RowSector>(bytes.subarray(at * SECTOR_BYTES, (at + 1) * SECTOR_BYTES)),
+  )
+    .filter((row) => row !== null && row !== 'damaged')
+    .filter((row) => row.integration === integration)
+    .toSorted((a, b) => b.id - a.id);
 
 /** Null where it is too long. */
 function sectorOf(value: CursorSector | RowSector): Buffer | null {
@@ -222,10 +232,9 @@ function sectorOf(value: CursorSector | RowSector): Buffer | null {
   return sector;
 }
 
-function cursorSector(integration: number, { eventId, failingSinceMs }: Cursor): Buffer {
-  assert(integration > 0 && eventId >= 0, 'integrations and events have ids');
-  const sector = sectorOf({ integration, eventId, failingSinceMs });
-  assert(sector !== null, 'three numbers fit into a sector');
+function cursorSector(value: CursorSector): Buffer {
+  const sector = sectorOf(value);
+  assert(sector !== null, 'four numbers fit into a sector');
   return sector;
 }
 

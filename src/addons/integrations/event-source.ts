@@ -50,6 +50,12 @@ interface Page {
   readonly to: number;
 }
 
+interface ReadOptions {
+  /** Whether one event is enough: those behind it would be dropped when the attempt fails. */
+  readonly isOne: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Reads of all integrations; one page is read at a time, because frames are large. */
 export class EventReads {
   readonly #engine: SourceEngine;
@@ -77,13 +83,13 @@ export class EventReads {
     return { kind: 'passed', eventId: this.durableId };
   }
 
-  page(after: number, integration: Integration, signal: AbortSignal): Promise<Page> {
-    const read = this.#reading.then(() => this.#page(after, integration, signal));
+  page(after: number, integration: Integration, options: ReadOptions): Promise<Page> {
+    const read = this.#reading.then(() => this.#page(after, integration, options));
     this.#reading = read.catch(() => undefined);
     return read;
   }
 
-  async #page(after: number, integration: Integration, signal: AbortSignal): Promise<Page> {
+  async #page(after: number, integration: Integration, { isOne, signal }: ReadOptions): Promise<Page> {
     const to = this.durableId;
     const events: LoggedEvent[] = [];
     let length = 0;
@@ -93,7 +99,7 @@ export class EventReads {
       const logged = toLoggedEvent(frame, id);
       events.push(logged);
       length += JSON.stringify(logged).length;
-      if (events.length === PAGE_EVENTS_MAX || length >= PAGE_LENGTH_MAX)
+      if (isOne || events.length === PAGE_EVENTS_MAX || length >= PAGE_LENGTH_MAX)
         return { integration, after, events, to: id };
     }
     return { integration, after, events, to };
@@ -143,7 +149,7 @@ export class EventSource {
   }
 
   /** The first wanted event after `after`. */
-  async next(after: number, integration: Integration, signal: AbortSignal): Promise<Next> {
+  async next(after: number, integration: Integration, options: ReadOptions): Promise<Next> {
     const fromRing = this.#reads.fromRing(after, integration);
     if (fromRing !== null) {
       this.#page = null;
@@ -154,7 +160,7 @@ export class EventSource {
     if (after < removedId) return { kind: 'removed', eventId: removedId };
     let page = this.#page;
     if (page === null || page.integration !== integration || after < page.after || after >= page.to)
-      page = await this.#reads.page(after, integration, signal);
+      page = await this.#reads.page(after, integration, options);
     this.#page = page;
     const event = page.events.find(({ id }) => id > after);
     return event === undefined ? { kind: 'passed', eventId: page.to } : { kind: 'event', event };

@@ -6,7 +6,7 @@
  * Each cursor is also in the file of the node, for when it runs alone.
  */
 import type { SharedValue } from '../../host/addon.ts';
-import type { Cursor, CursorStore, Cursors, DeliveryRow } from './cursors.ts';
+import type { Cursor, CursorStore, Cursors, DeliveryRow, NewRow } from './cursors.ts';
 
 interface Table {
   /** The leadership that wrote it. */
@@ -52,10 +52,10 @@ export class SharedCursors implements CursorStore {
     return { cursors, isWhole: value !== null || own.isWhole };
   }
 
-  async save(id: number, cursor: Cursor | null): Promise<boolean> {
+  async save(id: number, cursor: Cursor | null, row?: NewRow): Promise<boolean> {
     if (cursor === null) this.#table.delete(id);
     else this.#table.set(id, cursor);
-    await this.#options.file.save(id, cursor);
+    await this.#options.file.save(id, cursor, row);
     this.#next ??= this.#writing.then(() => {
       this.#next = null;
       return this.#write();
@@ -66,8 +66,8 @@ export class SharedCursors implements CursorStore {
   }
 
   /** Deliveries are those of this node. */
-  addRow(id: number, row: Omit<DeliveryRow, 'id'>): Promise<void> {
-    return this.#options.file.addRow(id, row);
+  addRow(id: number, cursor: Cursor, row: NewRow): Promise<unknown> {
+    return this.#options.file.addRow(id, cursor, row);
   }
 
   rows(id: number): Promise<readonly DeliveryRow[]> {

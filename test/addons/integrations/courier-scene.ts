@@ -228,15 +228,16 @@ export class MemoryCursors implements CursorStore {
 
   load = async () => ({ cursors: new Map(this.cursors), isWhole: this.isWhole });
 
-  save: CursorStore['save'] = async (id, cursor) => {
+  save: CursorStore['save'] = async (id, cursor, row) => {
     if (cursor === null) this.cursors.delete(id);
     else this.cursors.set(id, cursor);
+    if (cursor !== null && row !== undefined) await this.addRow(id, cursor, row);
     return true;
   };
 
   readonly #rows: (DeliveryRow & { readonly integration: number })[] = [];
 
-  addRow: CursorStore['addRow'] = async (integration, row) =>
+  addRow: CursorStore['addRow'] = async (integration, _, row) =>
     void this.#rows.unshift({ ...row, integration, id: this.#rows.length + 1 });
 
   rows: CursorStore['rows'] = async (id) =>

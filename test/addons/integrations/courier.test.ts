@@ -344,7 +344,7 @@ const PLACES: Readonly<
   },
   'a write of cursors': (_, cursors, check) => {
     const { save } = cursors;
-    cursors.save = async (id, cursor) => check(await save(id, cursor));
+    cursors.save = async (...of) => check(await save(...of));
     return {};
   },
 };

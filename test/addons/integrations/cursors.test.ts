@@ -6,6 +6,7 @@ import { seededRandom } from '../../support/seeded-random.ts';
 
 const SECTOR_BYTES = 512;
 const PLACE_BYTES = (1 + ROWS_MAX) * SECTOR_BYTES;
+const START = { eventId: 0, failingSinceMs: null };
 const PATH = '/data/integrations.cursors';
 
 async function opened(disk: MemoryFileSystem) {
@@ -51,7 +52,11 @@ test('after a power cut an integration has a cursor that it had at some time, an
     const { file } = await opened(disk);
     const random = seededRandom(seed);
     for (let eventId = 1; eventId <= 20; eventId += 1)
-      await file.save(1 + (eventId % 3), { eventId, failingSinceMs: null });
+      await file.save(
+        1 + (eventId % 3),
+        { eventId, failingSinceMs: null },
+        eventId % 2 === 0 ? row(eventId) : undefined,
+      );
     const { cursors, isWhole } = await opened(disk.powerCut(seed % 2 === 0 ? 'reordered' : 'lost', random));
     assert(isWhole);
     for (const [id, { eventId }] of cursors) assert.equal(1 + (eventId % 3), id);
@@ -85,38 +90,60 @@ const row = (eventId: number, reason = '') =>
 test('the last 100 deliveries of an integration are there again after the process died, newest first', async () => {
   const disk = new MemoryFileSystem();
   const { file } = await opened(disk);
-  for (const id of [1, 2]) await file.save(id, { eventId: 0, failingSinceMs: null });
-  for (let eventId = 1; eventId <= 60; eventId += 1) await file.addRow(1, row(eventId));
-  await file.addRow(2, row(7, 'The receiver answered with status 500.'));
-  const { file: second } = await opened(disk.crash());
+  for (const id of [1, 2]) await file.save(id, START);
+  for (let eventId = 1; eventId <= 60; eventId += 1)
+    await file.save(1, { eventId, failingSinceMs: null }, row(eventId));
+  await file.addRow(2, START, row(7, 'The receiver answered with status 500.'));
+  const { file: second, cursors } = await opened(disk.crash());
+  assert.deepEqual(
+    cursors.get(1),
+    { eventId: 60, failingSinceMs: null },
+    'the cursor is that of the last one',
+  );
   assert.equal((await second.rows(1)).length, 60);
-  for (let eventId = 61; eventId <= 130; eventId += 1) await second.addRow(1, row(eventId));
+  for (let eventId = 61; eventId <= 130; eventId += 1)
+    await second.save(1, { eventId, failingSinceMs: null }, row(eventId));
   const rows = await second.rows(1);
   assert.deepEqual(
     rows.map(({ eventId }) => eventId),
     Array.from({ length: ROWS_MAX }, (_, at) => 130 - at),
   );
-  assert.deepEqual(await second.rows(2), [
-    { ...row(7, 'The receiver answered with status 500.'), id: 1, integration: 2 },
-  ]);
+  assert.deepEqual(await second.rows(2), [{ ...row(7, 'The receiver answered with status 500.'), id: 1 }]);
+});
+
+test('the newest cursor counts, whether or not a delivery came with it', async () => {
+  const disk = new MemoryFileSystem();
+  const { file } = await opened(disk);
+  for (const id of [1, 2]) await file.save(id, START);
+  await file.save(1, { eventId: 5, failingSinceMs: null }, row(5));
+  await file.save(1, { eventId: 3, failingSinceMs: null });
+  await file.save(2, { eventId: 7, failingSinceMs: null });
+  await file.addRow(2, { eventId: 7, failingSinceMs: 9 }, row(8));
+  assert.deepEqual(
+    [...(await opened(disk.crash())).cursors],
+    [
+      [1, { eventId: 3, failingSinceMs: null }],
+      [2, { eventId: 7, failingSinceMs: 9 }],
+    ],
+  );
 });
 
 test('an integration in the place of another has none of its deliveries, and one that is gone gets no more', async () => {
   const disk = new MemoryFileSystem();
   const { file } = await opened(disk);
-  await file.save(1, { eventId: 0, failingSinceMs: null });
-  await file.addRow(1, row(1));
+  await file.save(1, START);
+  await file.addRow(1, START, row(1));
   await file.save(1, null);
-  await file.addRow(1, row(2));
-  await file.save(2, { eventId: 0, failingSinceMs: null });
+  await file.addRow(1, START, row(2));
+  await file.save(2, START);
   assert.deepEqual([await file.rows(1), await file.rows(2)], [[], []]);
 });
 
 test('a reason that is too long for its place is cut, whatever is in it', async () => {
   const { file } = await opened(new MemoryFileSystem());
-  await file.save(1, { eventId: 0, failingSinceMs: null });
+  await file.save(1, START);
   for (const character of ['x', '"', 'ß', '\0']) {
-    await file.addRow(1, row(1, character.repeat(10_000)));
+    await file.addRow(1, START, row(1, character.repeat(10_000)));
     const reason = (await file.rows(1))[0]?.reason ?? '';
     assert(reason.length > 30 && reason === character.repeat(reason.length));
   }
