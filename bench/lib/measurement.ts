@@ -11,6 +11,8 @@ export const TABLES = [
   'kill-switch',
   'idle-streams',
   'beside-streams',
+  'first-attempt',
+  'beside-integrations',
   'usage',
   'sdk-reads',
   'one-core',

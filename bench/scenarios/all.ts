@@ -15,6 +15,7 @@ import { growthEvents } from './growth-events.ts';
 import { growthFlags } from './growth-flags.ts';
 import { growthProjects } from './growth-projects.ts';
 import { holds } from './holds.ts';
+import { integrations } from './integrations.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { oneCore } from './one-core.ts';
@@ -45,7 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   usage,
   sdkReads,
   // Where processes can be held to a processor, and the time of a thread be read.
-  ...(process.platform === 'linux' ? [oneCore, cost] : []),
+  ...(process.platform === 'linux' ? [oneCore, cost, integrations] : []),
   micro,
   growthFlags,
   holds,

@@ -2,13 +2,11 @@
  * Streams of changes: how soon the last of many clients hears of a switch, what a stream costs that is idle, and what
  * streams cost the writes beside them.
  */
-import { runClosedLoop } from '../lib/load/closed-loop.ts';
-import { toggles } from '../lib/load/operation.ts';
+import { switchesBeside } from '../lib/beside.ts';
 import { type StreamClients, startStreamClients } from '../lib/load/stream-clients.ts';
 import type { SwitchTimes } from '../lib/load/stream-clients-process.ts';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
-import { runPaired } from '../lib/paired.ts';
-import { environmentPath, flagsInTurn } from '../lib/paths.ts';
+import { environmentPath } from '../lib/paths.ts';
 import { askProbe } from '../lib/servers/ask-probe.ts';
 import { dataFolderOf } from '../lib/servers/data-set.ts';
 import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
@@ -16,7 +14,6 @@ import { quantile } from '../lib/statistics.ts';
 
 /** Flags for which the first event of a stream is some 100 KB. */
 const FLAGS = 100;
-const CONNECTIONS = 64;
 
 const ENGINES = ['uws', 'node'] as const;
 
@@ -112,36 +109,13 @@ function memoryOfEach(bench: BenchRun, engine: (typeof ENGINES)[number], areStre
 }
 
 function togglesBeside(bench: BenchRun): Promise<Measurement> {
-  const { effort, folder } = bench;
   return withStreams(bench, {}, async ({ server, clients }) => {
-    await clients.open(effort.streams);
-    const quiet = await startServerProcess(
-      await dataFolderOf(bench, { flags: FLAGS, projects: 1, events: 0 }),
-    );
-    try {
-      const operation = {
-        requests: toggles(flagsInTurn({ flags: FLAGS, connections: CONNECTIONS }).map(environmentPath)),
-      };
-      const run = ({ target }: ServerProcess) =>
-        runClosedLoop({ target, operation, connections: CONNECTIONS, seconds: effort.runSeconds, folder });
-      await run(server);
-      await run(quiet);
-      const runs = await runPaired(
-        effort.roundsForGoals,
-        () => run(server),
-        () => run(quiet),
-      );
-      const open = await clients.count();
-      if (open !== effort.streams) throw new Error(`${effort.streams - open} streams ended beside switches`);
-      const values = {
-        perSecond: runs.ours.perSecond,
-        withoutPerSecond: runs.theirs.perSecond,
-        share: runs.share,
-      };
-      bench.say(`switches beside ${open} streams: ${Math.round(values.share * 100)} % of without`);
-      return { table: 'beside-streams', what: 'toggle', at: open, values };
-    } finally {
-      await quiet.kill();
-    }
+    const { streams } = bench.effort;
+    await clients.open(streams);
+    const values = await switchesBeside(bench, { server, flags: FLAGS });
+    const open = await clients.count();
+    if (open !== streams) throw new Error(`${streams - open} streams ended beside switches`);
+    bench.say(`switches beside ${open} streams: ${Math.round(values.share * 100)} % of without`);
+    return { table: 'beside-streams', what: 'toggle', at: open, values };
   });
 }

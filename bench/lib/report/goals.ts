@@ -219,6 +219,22 @@ export const GOALS: readonly Goal[] = [
     isMet: atLeast(0.8),
   },
   {
+    what: 'from a change to the first attempt to deliver it, p99',
+    target: '≤ 250 ms',
+    scenario: 'integrations',
+    format: 'ms',
+    value: worstOf(Math.max, ['first-attempt', 'switch', 1, 'p99']),
+    isMet: atMost(250),
+  },
+  {
+    what: 'switches beside 100 integrations, half of them dead, against without',
+    target: '≥ 98 % of the throughput',
+    scenario: 'integrations',
+    format: 'percent',
+    value: worstOf(Math.min, ['beside-integrations', 'toggle', 100, 'share']),
+    isMet: atLeast(0.98),
+  },
+  {
     what: 'any write at 100,000 flags against 100 (the least)',
     target: '≥ 90 % of the throughput',
     scenario: 'growth-flags',

@@ -118,6 +118,26 @@ export const TABLE_VIEWS: readonly TableView[] = [
     columns: BESIDE_WITHOUT,
   },
   {
+    name: 'first-attempt',
+    title: 'From a change to integrations',
+    note: 'From the request for a switch until its delivery arrives, one change at a time.',
+    what: 'operation',
+    at: 'integrations',
+    columns: [column('p50', 'p50', 'ms'), column('p99', 'p99', 'ms')],
+  },
+  {
+    name: 'beside-integrations',
+    title: 'Switches beside integrations',
+    note: 'Durable switches at 64 connections on two servers, one with integrations that want all of them: half deliver, a quarter have receivers that refuse connections, a quarter ones that never respond. The receivers share the machine.',
+    what: 'operation',
+    at: 'integrations',
+    columns: [
+      ...BESIDE_WITHOUT,
+      column('micros', 'main thread', 'us'),
+      column('withoutMicros', 'without', 'us'),
+    ],
+  },
+  {
     name: 'usage',
     title: 'Beside reports of applications',
     note: 'Latencies at a fixed rate on one server, with and without ten reports of 350 flags a second.',
