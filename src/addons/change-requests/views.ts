@@ -149,10 +149,13 @@ export function headView(world: World, request: StoredRequest, comments: StoredR
     createdBy: personView(world, userId),
     createdAt: at,
   });
+  const minApprovals = requiredApprovals(world, request);
+  const approvedAt = approvals[minApprovals - 1]?.createdAt;
   const ids = appliedEvents === null ? [] : [appliedEvents.first, appliedEvents.last];
   return {
-    ...{ id, title, project, environment, minApprovals: requiredApprovals(world, request) },
-    ...{ state: stateOf(world, request), stateTimestamps, version },
+    ...{ id, title, project, environment, minApprovals, state: stateOf(world, request), version },
+    stateTimestamps:
+      approvedAt === undefined ? stateTimestamps : { ...stateTimestamps, Approved: approvedAt },
     ...{ createdBy: personView(world, request.createdBy), createdAt },
     approvals: approvals.map(by),
     rejections: request.rejections.map(by),

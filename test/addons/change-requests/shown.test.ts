@@ -18,6 +18,7 @@ import {
   succeeded,
 } from './scene.ts';
 
+const ADMIN = 1;
 const ON = { feature: 'shop', action: 'updateEnabled', payload: { enabled: true } };
 
 describeInterface('change requests as they are shown', (server) => {
@@ -52,8 +53,9 @@ describeInterface('change requests as they are shown', (server) => {
   });
 
   it('have the approvals that count, so that who approved an earlier version is not taken for done', async () => {
-    const { id, approvals } = await approvedRequest(reviewer, author, ON);
+    const { id, approvals, stateTimestamps } = await approvedRequest(reviewer, author, ON);
     assert.equal(approvals.length, 1);
+    assert.equal(stateTimestamps.Approved, approvals[0].createdAt, 'the approval that made them enough');
     await succeeded(
       reviewer('POST', PROPOSALS, { feature: 'shop', action: 'patchVariant', payload: { variants: [] } }),
     );
@@ -82,5 +84,21 @@ describeInterface('change requests as they are shown', (server) => {
       name: 'beta',
       snapshot: await succeeded(server().call('GET', `/segments/${segment.id}`)),
     });
+  });
+
+  it('may be skipped by those alone whose own permissions say so, Admins included', async () => {
+    const user = await addUser(server(), ADMIN);
+    const own = as(server(), user);
+    const permissions = async () => (await succeeded(own('GET', '/user'))).permissions;
+    assert.deepEqual(await permissions(), [{ permission: 'ADMIN' }]);
+    const skipping = [{ name: 'SKIP_CHANGE_REQUEST', environment: 'production' }];
+    const role = { name: 'break-glass', type: 'custom', description: '', permissions: skipping };
+    const { roles } = await succeeded(server().call('POST', '/roles', role));
+    const given = { roles: [roles.id], groups: [], users: [user.id] };
+    await succeeded(server().call('POST', '/projects/default/access', given));
+    assert.deepEqual(await permissions(), [
+      { permission: 'ADMIN' },
+      { permission: 'SKIP_CHANGE_REQUEST', project: 'default', environment: 'production' },
+    ]);
   });
 });
