@@ -54,15 +54,15 @@ describe('the idempotency cache', () => {
     assert.equal(cache().size, 2000);
     assert.deepEqual([cache().get('0')?.status, cache().get('0')?.body], [204, null]);
     assert.deepEqual([cache().get('1999')?.status, cache().get('1999')?.body], [200, LARGEST]);
-    for (let index = 2000; index < 100_000; index += 1) ofUser(String(index));
+    for (let index = 2000; index < 70_000; index += 1) ofUser(String(index));
     assert(cache().bytes <= RESPONSES_BYTES_MAX);
     assert.equal(cache().get('0'), undefined, 'it is bounded all the same');
-    assert.notEqual(cache().get('60000'), undefined);
+    assert.notEqual(cache().get('20000'), undefined);
   });
 
   it('shares its bytes alike among callers who all send too much', () => {
     const { cache, ofUser, ofToken } = cacheOf();
-    for (let index = 0; index < 100_000; index += 1) {
+    for (let index = 0; index < 36_000; index += 1) {
       ofUser(`user ${index}`);
       ofToken(`token ${index}`);
     }
