@@ -27,7 +27,7 @@ const TOGETHER = { concurrency: true };
 
 describe('streams of changes', TOGETHER, () => {
   it('disconnect a client that does not read, before it has cost much, and leave the others alone', async (t) => {
-    const server = await serverFor(t, {});
+    const server = await serverFor(t);
     const token = await clientToken(server);
     await makeFlag(server.call, 'wordy');
     const [hanging, reading] = [
@@ -53,7 +53,7 @@ describe('streams of changes', TOGETHER, () => {
   });
 
   it('end when the server stops', async (t) => {
-    const server = await serverFor(t, {});
+    const server = await serverFor(t);
     const token = await clientToken(server);
     const stream = closedAfter(t, await openStream(server.origin, STREAMING, { token }));
     await stream.next();
@@ -61,7 +61,7 @@ describe('streams of changes', TOGETHER, () => {
   });
 
   it('are shown to be alive by comments', async (t) => {
-    const server = await serverFor(t, {});
+    const server = await serverFor(t);
     const stream = closedAfter(
       t,
       await openStream(server.origin, STREAMING, { token: await clientToken(server) }),
@@ -125,7 +125,7 @@ describe('streams of changes', () => {
     let aheadMs = 0;
     const { now } = Date;
     t.mock.method(Date, 'now', () => now() + aheadMs);
-    const server = await serverFor(t, {});
+    const server = await serverFor(t);
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
     const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
     const stream = closedAfter(t, await openStream(server.origin, STREAMING, { token }));

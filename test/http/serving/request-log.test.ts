@@ -88,7 +88,7 @@ describe('the access log', () => {
 });
 
 it('without an access log a request gets back only the id that it brought', async (t) => {
-  const server = await serverFor(t, {});
+  const server = await serverFor(t);
   const idOf = async (headers: Record<string, string>): Promise<string | null> =>
     (await server.call('GET', '/projects', undefined, { headers })).headers.get('x-request-id');
   assert.deepEqual([await idOf({}), await idOf({ 'x-request-id': 'mine' })], [null, 'mine']);
