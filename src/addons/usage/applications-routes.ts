@@ -1,10 +1,10 @@
 /** Applications that reported (docs/specification/usage.md). */
 import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
-import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { refuseInMaintenance } from '../../domain/state/settings.ts';
 import * as locate from '../../http/admin/locators.ts';
-import { pageParameters } from '../../http/admin/query-parameters.ts';
+import { choiceIn, DIRECTIONS, pageParameters } from '../../http/admin/query-parameters.ts';
 import { settledResponse } from '../../http/admin/responses.ts';
 import { emptyResponse, jsonResponse } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
@@ -62,7 +62,7 @@ const LIST_PARAMETERS = {
     description: 'What to sort by.',
     schema: { type: 'string', enum: SORT_NAMES, default: 'appName' },
   },
-  sortOrder: { description: 'Ascending or descending.', schema: { type: 'string', enum: ['asc', 'desc'] } },
+  sortOrder: { description: 'Ascending or descending.', schema: { type: 'string', enum: DIRECTIONS } },
 };
 
 interface Page {
@@ -73,31 +73,16 @@ interface Page {
 function pageOf(context: RequestContext<unknown>, all: readonly WholeApplication[]): Page | Refusal {
   const range = PAGE.of(context);
   if (isRefusal(range)) return range;
-  const sortBy = oneOf(context, 'sortBy', SORT_NAMES);
+  const sortBy = choiceIn(context, 'sortBy', SORT_NAMES, 'appName');
   if (isRefusal(sortBy)) return sortBy;
-  const sortOrder = oneOf(context, 'sortOrder', ['asc', 'desc']);
+  const sortOrder = choiceIn(context, 'sortOrder', DIRECTIONS, 'asc');
   if (isRefusal(sortOrder)) return sortOrder;
   const query = context.query('query').toLowerCase();
   const found = all.filter(({ appName }) => appName.toLowerCase().includes(query));
-  const rankOf = SORTED_BY[sortBy.value];
+  const rankOf = SORTED_BY[sortBy];
   const sorted = found.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0));
-  if (sortOrder.value === 'desc') sorted.reverse();
+  if (sortOrder === 'desc') sorted.reverse();
   return { page: sorted.slice(range.offset, range.offset + range.limit), total: found.length };
-}
-
-/** The first of `allowed` when the parameter is absent. */
-function oneOf<T extends string>(
-  context: RequestContext<unknown>,
-  name: string,
-  allowed: readonly T[],
-): { readonly refused?: never; readonly value: T } | Refusal {
-  const text = context.query(name);
-  const value = text === '' ? allowed[0] : allowed.find((one) => one === text);
-  if (value !== undefined) return { value };
-  return invalid(
-    `The query parameter ${name} must be one of ${allowed.join(', ')}, not "${text}".`,
-    `/query/${name}`,
-  );
 }
 
 const shown = (body: unknown): ReadResponse => ({

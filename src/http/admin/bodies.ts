@@ -20,9 +20,10 @@ import {
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { NOBODY } from '../serving/access.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
+import { choiceIn, TRUE_OR_FALSE } from './query-parameters.ts';
 
 export const PLANNED_EVENT = {
   type: v.picklist(EVENT_TYPES),
@@ -150,9 +151,8 @@ export const DRY_RUN_PARAMETER: QueryParameter = {
 };
 
 export function dryRunIn(context: Pick<RequestContext<unknown>, 'query'>): boolean | Refusal {
-  const dryRun = context.query('dryRun');
-  if (dryRun === '' || dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
-  return invalid(`The parameter dryRun must be true or false, not "${dryRun}".`, '/query/dryRun');
+  const dryRun = choiceIn(context, 'dryRun', TRUE_OR_FALSE, 'false');
+  return isRefusal(dryRun) ? dryRun : dryRun === 'true';
 }
 
 /** An event, recorded or not: what no client knows of it before it is recorded is left out. */

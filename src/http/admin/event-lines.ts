@@ -6,12 +6,12 @@ import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
-import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { RequestContext } from '../serving/route.ts';
 import type { Message } from '../serving/subscribers.ts';
 import { ResponseHeaders } from '../transport/response.ts';
 import { EVENT_OPERATORS, EVENT_PARAMETERS } from './event-search.ts';
-import { conditionsOf } from './query-parameters.ts';
+import { choiceIn, conditionsOf, TRUE_OR_FALSE } from './query-parameters.ts';
 import type { IsHeard } from './recorded-news.ts';
 
 export const LINES_TYPE = 'application/x-ndjson';
@@ -41,9 +41,8 @@ export interface LinesQuery {
 }
 
 export function linesQueryOf(context: RequestContext<unknown>): LinesQuery | Refusal {
-  const follow = context.query('follow');
-  if (!['', 'true', 'false'].includes(follow))
-    return invalid('The query parameter follow must be true or false.', '/query/follow');
+  const follow = choiceIn(context, 'follow', TRUE_OR_FALSE, 'true');
+  if (isRefusal(follow)) return follow;
   const conditions = conditionsOf(context, EVENT_OPERATORS);
   if (isRefusal(conditions)) return conditions;
   const { type, project, feature, environment } = conditions;
@@ -58,7 +57,7 @@ export function linesQueryOf(context: RequestContext<unknown>): LinesQuery | Ref
   );
   const isWanted = (event: RecordedEvent): boolean =>
     given.every(({ field, values }) => values.has(event[field]));
-  return { follows: follow !== 'false', isWanted: given.length === 0 ? null : isWanted };
+  return { follows: follow === 'true', isWanted: given.length === 0 ? null : isWanted };
 }
 
 interface LoggedLinesOptions {

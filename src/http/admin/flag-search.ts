@@ -22,7 +22,7 @@ import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-cond
 import { FoundFlagSchema, foundFlagView } from './found-flag.ts';
 import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
-import { pageParameters } from './query-parameters.ts';
+import { choiceIn, DIRECTIONS, pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
 import { NextOffset } from './schemas.ts';
 import { SortedPage } from './sorted-page.ts';
@@ -30,7 +30,6 @@ import { SortedPage } from './sorted-page.ts';
 // The orders in which the search lists flags (docs/specification/flags.md#search).
 
 const FIELDS = ['name', 'type', 'project', 'createdAt', 'lastSeenAt', 'stale'] as const;
-const DIRECTIONS = ['asc', 'desc'] as const;
 
 /** A switch is sorted by the environment's name behind it. */
 const SWITCH = 'environment:';
@@ -45,7 +44,7 @@ const ORDER_PARAMETERS: Readonly<Record<'sortBy' | 'sortOrder', QueryParameter>>
 type FlagOrder = (a: Flag, b: Flag) => number;
 
 function flagOrder(context: Pick<RequestContext<unknown>, 'query'>, seen: FlagsSeen): FlagOrder | Refusal {
-  const [field, direction] = [context.query('sortBy') || 'createdAt', context.query('sortOrder') || 'asc'];
+  const field = context.query('sortBy') || 'createdAt';
   const isKnown = FIELDS.some((one) => one === field) || field.startsWith(SWITCH);
   if (!isKnown) {
     return invalid(
@@ -53,12 +52,8 @@ function flagOrder(context: Pick<RequestContext<unknown>, 'query'>, seen: FlagsS
       '/query/sortBy',
     );
   }
-  if (direction !== 'asc' && direction !== 'desc') {
-    return invalid(
-      `The query parameter sortOrder must be asc or desc, not ${shown(direction)}.`,
-      '/query/sortOrder',
-    );
-  }
+  const direction = choiceIn(context, 'sortOrder', DIRECTIONS, 'asc');
+  if (isRefusal(direction)) return direction;
   const sign = direction === 'asc' ? 1 : -1;
   const keyOf = sortKey(field, seen);
   // Names are unique, so that pages never overlap.

@@ -1,9 +1,8 @@
 /** Routes about projects, their environments, and lists of their flags (docs/specification/flags.md#overview). */
 
 import * as v from 'valibot';
-import { STALENESS, type Staleness } from '../../domain/flags/lifetime.ts';
+import { STALENESS } from '../../domain/flags/lifetime.ts';
 import { RULES_INPUT_ENTRIES } from '../../domain/flags/project-rules.ts';
-import { shown as quoted } from '../../domain/json/issues.ts';
 import {
   described,
   Integer,
@@ -16,7 +15,7 @@ import {
   Version,
 } from '../../domain/json/schema.ts';
 import { textOrder } from '../../domain/state/directory-records.ts';
-import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 import { projectEnvironments, type World } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
@@ -34,6 +33,7 @@ import { callerFavorites } from './favorites.ts';
 import * as locate from './locators.ts';
 import { healthOf, type ProjectFigures, projectFigures } from './project-figures.ts';
 import { ProjectSummaryOverviewSchema, projectOverviewView } from './project-overview-view.ts';
+import { choiceIn } from './query-parameters.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from './render-project.ts';
 import { listOf, listsResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
 import { FlagListSchema, ProjectOverviewSchema } from './schemas.ts';
@@ -97,19 +97,6 @@ const STATE_PARAMETER: Readonly<Record<'state', QueryParameter>> = {
   },
 };
 
-/** Null: any state. The refusal is a 400. */
-function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | null | Refusal {
-  const text = context.query('state');
-  if (text === '') return null;
-  return (
-    STALENESS.find((one) => one === text) ??
-    invalid(
-      `The query parameter state must be one of ${STALENESS.join(', ')}, not ${quoted(text)}.`,
-      '/query/state',
-    )
-  );
-}
-
 export function listSources(context: RequestContext<unknown>): ListSources {
   const { world, caller, usage, requester, now } = context;
   return {
@@ -151,8 +138,8 @@ export const projectRoutes = underTag('Projects', [
     read: (context, project) => {
       const filter = filterOf(context);
       if (isRefusal(filter)) return filter;
-      const state = stateOf(context);
-      if (state !== null && isRefusal(state)) return state;
+      const state = choiceIn(context, 'state', STALENESS, null);
+      if (isRefusal(state)) return state;
       return isFiltering(filter) || state !== null
         ? filteredFlagList(listSources(context), project, { filter, state })
         : flagList(listSources(context), project);

@@ -50,6 +50,30 @@ export function pageParameters({
   };
 }
 
+export const TRUE_OR_FALSE = ['true', 'false'] as const;
+
+/** Directions of a sorted list. */
+export const DIRECTIONS = ['asc', 'desc'] as const;
+
+/** The one of the choices that the parameter names, or `absent` where it is not sent. The refusal is a 400. */
+export function choiceIn<const Choice extends string, const Absent extends Choice | null>(
+  context: Query,
+  name: string,
+  choices: readonly Choice[],
+  absent: Absent,
+): Choice | Absent | Refusal {
+  const text = context.query(name);
+  if (text === '') return absent;
+  const choice = choices.find((one) => one === text);
+  return (
+    choice ??
+    invalid(
+      `The query parameter ${name} must be one of ${choices.join(', ')}, not ${shown(text)}.`,
+      `/query/${name}`,
+    )
+  );
+}
+
 /** Null unless the text is an integer that a double holds exactly. */
 function integerOf(text: string, absent: number): number | null {
   if (text === '') return absent;
