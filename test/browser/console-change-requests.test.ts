@@ -65,6 +65,8 @@ describeConsole('change requests in the console', (shared) => {
     const page = await openFlag(author, 'switched');
     await flagSwitch(page, 'switched', 'production').click();
     await notice(page, 'Proposed for production').waitFor();
+    const other = await open(author, '#/all-flags?query=switched');
+    await other.getByRole('rowheader', { name: 'change requested' }).waitFor();
     assert.equal(await flagSwitch(page, 'switched', 'production').getAttribute('aria-checked'), 'false');
     assert.equal((await inProduction('switched')).enabled, false);
     await press(page, 'Undo');

@@ -147,7 +147,7 @@ async function strategies(hands: Hands): Promise<void> {
   await of('setStrategySortOrder', 'Move up');
   // The page shows the new order, from which the next change is made.
   await page.locator('.strategies > li').first().getByText('Two').waitFor();
-  await of('patchFeatureStrategy', 'Disable');
+  await of('updateFeatureStrategy', 'Disable');
   await page.locator('.strategy-disabled').waitFor();
   await of('deleteFeatureStrategy', 'Remove');
   await page.locator('.strategy-disabled').waitFor({ state: 'detached' });
@@ -435,6 +435,44 @@ async function service(hands: Hands): Promise<void> {
   await hands.reach('toggleMaintenance', 'End maintenance');
 }
 
+/** An environment that takes change requests, and what people do with one. */
+async function changeRequests(hands: Hands): Promise<void> {
+  const { page, server } = hands;
+  const more = (action: string) => () => hands.choose('More for this change request', action);
+  const openFlag = async (): Promise<void> => {
+    await hands.open('all-flags', 'All flags');
+    await page.goto(`${server.origin}/#/projects/default/flags/asked`);
+  };
+  const protecting = async (): Promise<void> => {
+    await hands.chooseOf('production', 'Change requests…');
+    await hands.dialog.getByLabel('Take changes by change request only').check();
+  };
+  await hands.open('projects/default/settings', 'Settings');
+  await hands.form('updateProjectChangeRequestConfig', protecting, {}, 'Save');
+  await openFlag();
+  await hands.reach('addChange', page.getByRole('switch', { name: 'asked in production' }));
+  await hands.form('addChange', 'Add strategy in production', {}, 'Propose');
+  // Somebody else changes what the switch is about.
+  const config = '/projects/default/environments/production/change-requests/config';
+  await server.call('PUT', config, { changeRequestsEnabled: false });
+  await addStrategy(server.call, 'asked', {}, 'production');
+  await server.call('PUT', config, { changeRequestsEnabled: true });
+  await hands.open('projects/default/change-requests/1', 'Change request 1');
+  await hands.reach('editChange', /^Confirm for what is there now/);
+  await hands.reach('discardChange', 'Discard change 2');
+  await hands.form('updateChangeRequestTitle', more('Rename…'), { Title: 'Open the shop' }, 'Save');
+  await hands.form('addChangeRequestComment', 'Comment…', { Comment: 'Why now?' }, 'Comment');
+  await hands.form('changeChangeRequestState', 'Send to review…', {}, 'Send');
+  await page.getByText('In review, 0 of 1').waitFor();
+  await hands.form('updateChangeRequestApprovers', more('Reviewers…'), {}, 'Save');
+  await hands.form('changeChangeRequestState', more('Cancel the request…'), {}, 'Cancel the request');
+  await openFlag();
+  await hands.reach('addChange', page.getByRole('switch', { name: 'asked in production' }));
+  await hands.open('projects/default/change-requests/2', 'Change request 2');
+  await hands.form('discardChangeRequest', more('Discard…'), {}, 'Discard');
+  await page.getByRole('heading', { name: 'Change requests', level: 1 }).waitFor();
+}
+
 /** Makes what is there before; resolves to the token of an Admin who has a password. */
 async function prepare(server: TestServer): Promise<string> {
   const { call, origin } = server;
@@ -444,6 +482,8 @@ async function prepare(server: TestServer): Promise<string> {
     await makeFlag(call, name);
     await addStrategy(call, name);
   }
+  await makeFlag(call, 'asked');
+  await addStrategy(call, 'asked', {}, 'production');
   for (const name of ['gone-1', 'gone-2']) await archive(call, name);
   await call('POST', '/user-admin', { username: 'grace', rootRole: 2, password: PASSWORD });
   await call('POST', '/groups', { name: 'Checkout', users: [] });
@@ -479,7 +519,7 @@ describePages('each operation of the administrative interface', () => {
       const page = await consoleOf(server).signedIn(looks);
       const hands = new Hands(page, server, operations, press);
       await page.reload();
-      for (const journey of [oneFlag, manyFlags, projects, kinds, integrations, service])
+      for (const journey of [oneFlag, manyFlags, projects, kinds, integrations, changeRequests, service])
         await journey(hands);
       const { ids } = operations;
       const missing = ids.filter((id) => !hands.reached.has(id) && !(id in EXCEPTIONS));

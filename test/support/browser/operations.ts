@@ -40,6 +40,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ...reasoned(CHECKED_WHEN_SENT, ['validateFeature']),
   ...reasoned(SAME_CHANGE, [
     'patchFeature',
+    'patchFeatureStrategy',
     'patchFeatureVariants',
     'deleteFeatureDependencies',
     'setProjectAccess',

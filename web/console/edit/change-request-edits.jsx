@@ -3,7 +3,7 @@ import { path } from '../client.js';
 import { counted, userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { hrefOf } from '../place.js';
-import { requestPath } from '../proposals.jsx';
+import { forgetProtected, requestPath } from '../proposals.jsx';
 import { said } from '../said.jsx';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
@@ -239,5 +239,6 @@ export function configure(
     change,
     done: () => `Change requests in ${environment} are ${changeRequestEnabled ? 'changed' : 'set up'}.`,
     undo: change(values),
+    after: forgetProtected,
   });
 }

@@ -7,16 +7,12 @@ import { Name } from '../said.jsx';
 
 /** @param {{ of: Pick<ChangeRequest, 'state' | 'approvals' | 'minApprovals'> }} props */
 export function RequestState({ of: { state, approvals, minApprovals } }) {
-  const count = countingOf({ approvals }).length;
   return state === 'In review' ? (
-    <span class="badge badge-warn">{`In review, ${count} of ${minApprovals}`}</span>
+    <span class="badge badge-warn">{`In review, ${approvals.length} of ${minApprovals}`}</span>
   ) : (
     <span class="badge">{state}</span>
   );
 }
-
-/** The approvals of the present version by people who may approve it now. @param {Pick<ChangeRequest, 'approvals'>} request */
-export const countingOf = ({ approvals }) => approvals.filter(({ counts }) => counts);
 
 /** @param {{ of: Pick<ChangeRequest, 'id' | 'project' | 'title'> }} props */
 export const RequestLink = ({ of: { id, project, title } }) => (

@@ -100,6 +100,9 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
         <Star at={flagPath(project, name)} name={name} isFavorite={favorite} />
         <FlagLink project={project} name={name} />
         {stale ? <span class="badge badge-warn">stale</span> : null}
+        {environments.some(({ changeRequestIds }) => changeRequestIds.length > 0) ? (
+          <span class="badge badge-warn">change requested</span>
+        ) : null}
       </span>,
       project,
       type,

@@ -20,7 +20,7 @@ import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
-import { countingOf, RequestState } from '../parts/request-state.jsx';
+import { RequestState } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { isAboutRequests, requestPath } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
@@ -136,7 +136,7 @@ function Actions({ request, asked, available }) {
   const isOpen = !CLOSED.includes(state);
   const isSent = isOpen && state !== 'Draft';
   const mayReview = isSent && !isMine && session.holds('APPROVE_CHANGE_REQUEST', request);
-  const hasApproved = countingOf({ approvals }).some((one) => one.createdBy.id === id);
+  const hasApproved = approvals.some((one) => one.createdBy.id === id);
   const mayApply = state === 'Approved' && session.holds('APPLY_CHANGE_REQUEST', request);
   /** @param {string} text @param {() => unknown} act @param {boolean} [isMain] */
   const button = (text, act, isMain = false) => (
@@ -176,9 +176,8 @@ function Actions({ request, asked, available }) {
 function Review({ request, asked, available }) {
   const { state, minApprovals, createdBy } = request;
   if (CLOSED.includes(state) || state === 'Draft') return null;
-  const counting = countingOf(request);
-  const missing = minApprovals - counting.length;
-  const hasLooked = new Set(counting.map((one) => one.createdBy.id));
+  const missing = minApprovals - request.approvals.length;
+  const hasLooked = new Set(request.approvals.map((one) => one.createdBy.id));
   /** @param {Reviewers} people */
   const waiting = (people) =>
     people
@@ -206,9 +205,6 @@ function Review({ request, asked, available }) {
           />
         )}
       </p>
-      {request.approvals.some(({ counts }) => !counts) ? (
-        <p class="muted">Approvals from before the last edit do not count.</p>
-      ) : null}
     </section>
   );
 }
@@ -311,9 +307,8 @@ function Timeline({ of: request }) {
         what: STEPS[state] ?? state.toLowerCase(),
         tone: state === 'Applied' ? 'on' : 'plain',
       })),
-    ...approvals.map(({ createdAt: at, createdBy: by, counts }) => ({
-      ...{ at, who: by.username, tone: 'on' },
-      what: counts ? 'approved' : 'approved an earlier version',
+    ...approvals.map(({ createdAt: at, createdBy: by }) => ({
+      ...{ at, who: by.username, what: 'approved', tone: 'on' },
     })),
     ...rejections.map(({ createdAt: at, createdBy: by }) => ({
       ...{ at, who: by.username, what: 'rejected', tone: 'off' },
