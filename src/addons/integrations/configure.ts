@@ -3,7 +3,7 @@ import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
 import { API_PREFIX } from '../../http/serving/surface.ts';
 import type { Courier } from './courier.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
-import { INTEGRATION, integrationsIn } from './kind.ts';
+import { INTEGRATION, integrationsOf } from './kind.ts';
 import { integrationRoutes } from './routes.ts';
 import { openCourier, privateHostsIn, publicUrlIn } from './sending.ts';
 
@@ -15,7 +15,7 @@ export function configureIntegrations(setup: Setup): ConfiguredAddon {
     kinds: [INTEGRATION],
     routes: { [API_PREFIX]: [...integrationRoutes, ...deliveryRoutes(() => courier)] },
     open: async (host) => {
-      const integrations = () => integrationsIn(host.engine.world);
+      const integrations = integrationsOf(host.engine);
       const opened = await openCourier(host, { privateHosts, publicUrl, log: setup.log, integrations });
       courier = opened.courier;
       return opened.parts;

@@ -47,8 +47,8 @@ export interface Status {
 
 export interface CourierOptions {
   readonly engine: SourceEngine;
-  /** All of them. One is the same object until it is changed. */
-  integrations(): Iterable<Integration>;
+  /** All of them: the same array until there is a change, and the same object for each that is not changed. */
+  integrations(): readonly Integration[];
   readonly cursors: CursorStore;
   readonly send: Send;
   /** Whether this server sends; only the leader of a cluster does. */
@@ -129,6 +129,8 @@ export class Courier {
   #phase: 'following' | 'loading' | 'leading' = 'following';
   /** Cursors that were kept before this server began to lead, by integration; those of new ones are missing. */
   #kept: Cursors = new Map();
+  /** The integrations that were compared last. */
+  #compared: readonly Integration[] | null = null;
   /** The newest event when cursors had been lost: integrations without one begin behind it. */
   #lostId = 0;
   /** Events up to here have been looked at for all integrations that waited for news. */
@@ -322,7 +324,8 @@ export class Courier {
       this.#kept = kept;
       this.#scannedId = durableId;
       this.#lostId = isWhole ? 0 : durableId;
-      const lost = [...integrations()].filter(
+      this.#compared = null;
+      const lost = integrations().filter(
         ({ id, createdRevision }) => createdRevision <= this.#lostId && !kept.has(id),
       );
       if (lost.length > 0) log.begunAnew(lost.length, durableId);
@@ -339,15 +342,15 @@ export class Courier {
 
   /** Takes up what integrations there are. */
   #compare(): void {
+    const integrations = this.#options.integrations();
+    if (integrations === this.#compared) return;
+    this.#compared = integrations;
     const gone = new Set([...this.#lines.keys(), ...this.#kept.keys()]);
-    for (const integration of this.#options.integrations()) {
+    for (const integration of integrations) {
       gone.delete(integration.id);
       const line = this.#lines.get(integration.id);
       if (line === undefined) this.#takeUp(integration);
       else if (line.integration !== integration) this.#change(line, integration);
-      // Nothing is sent later that happened while an integration was disabled.
-      if (line !== undefined && !integration.enabled && !line.isBusy)
-        line.moveTo(Math.max(line.eventId, this.#scannedId));
     }
     this.#kept = new Map();
     for (const id of gone) {
@@ -376,6 +379,9 @@ export class Courier {
     line.integration = integration;
     line.handled = new Map();
     if (line.isFailing) line.progress = DUE;
+    // Nothing is sent later that happened while an integration was disabled.
+    if (!(wasEnabled && integration.enabled) && !line.isBusy)
+      line.moveTo(Math.max(line.eventId, this.#scannedId));
     if (integration.enabled && !wasEnabled) this.#track(this.#keep(line));
   }
 
@@ -384,6 +390,10 @@ export class Courier {
     const { durableId } = this.#reads;
     const from = this.#scannedId;
     const waiting = new Set([...this.#lines.values()].filter((line) => !line.isBusy && line.eventId >= from));
+    if (waiting.size === 0) {
+      this.#scannedId = durableId;
+      return;
+    }
     const scanned = this.#reads.scan(from, SCANNED_MAX, (id, event) => {
       for (const line of waiting) {
         if (id <= line.eventId || !wants(line.integration, event)) continue;

@@ -4,7 +4,7 @@ import { type Issue, issuesOf } from '../../domain/json/issues.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
 import { Integer, listUpTo, textUpTo } from '../../domain/json/schema.ts';
 import type { AddonContent, AddonKind } from '../../domain/kinds/addon-kind.ts';
-import { addonRecordsOf, type ReadRecord } from '../../domain/state/addon-records.ts';
+import { addonRecordsOf, type ReadRecord, recordsRevision } from '../../domain/state/addon-records.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Integration } from './integration.ts';
@@ -106,17 +106,23 @@ const sensitiveNames = (providerName: string): ReadonlySet<string> =>
       .map(({ name }) => name),
   );
 
-const made = new WeakMap<object, Integration>();
-
-/** All integrations with their secrets. Each is the same object until it changes. */
-export const integrationsIn = (world: World): readonly Integration[] =>
-  addonRecordsOf(world, INTEGRATION).map((record) => {
-    const known = made.get(record);
-    if (known !== undefined) return known;
-    const integration = withSecrets(record);
-    made.set(record, integration);
-    return integration;
-  });
+/** All integrations with their secrets, as the state has them: the same array until there is a change, and the same object for each that is not changed. */
+export function integrationsOf(state: { readonly world: World }): () => readonly Integration[] {
+  const made = new WeakMap<object, Integration>();
+  let revision = -1;
+  let list: readonly Integration[] = [];
+  return () => {
+    const newest = recordsRevision(state.world, INTEGRATION);
+    if (newest === revision) return list;
+    list = addonRecordsOf(state.world, INTEGRATION).map((record) => {
+      const integration = made.get(record) ?? withSecrets(record);
+      made.set(record, integration);
+      return integration;
+    });
+    revision = newest;
+    return list;
+  };
+}
 
 /** Without a secret that an export left out, nothing can be sent: it counts as disabled. */
 function withSecrets(record: ReadRecord<ShownIntegration>): Integration {

@@ -23,8 +23,8 @@ export interface SendingOptions {
   readonly privateHosts: ReadonlySet<string>;
   readonly publicUrl: string | null;
   readonly log: Log;
-  /** All of them. One is the same object until it is changed. */
-  integrations(): Iterable<Integration>;
+  /** All of them, as for CourierOptions. */
+  integrations(): readonly Integration[];
 }
 
 export const PRIVATE_HOSTS_SETTING = 'INTEGRATION_PRIVATE_HOSTS';

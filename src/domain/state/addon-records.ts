@@ -22,6 +22,9 @@ const recordsIn = ({ addonRecords }: Pick<World, 'addonRecords'>, kind: string):
 
 export const countOfRecords = (world: World, { name }: AddonKind): number => recordsIn(world, name).byId.size;
 
+/** Id of the last event about a record of the kind; 0 before the first. */
+export const recordsRevision = (world: World, { name }: AddonKind): number => recordsIn(world, name).revision;
+
 export const nextRecordId = (world: World, { name }: AddonKind): number => recordsIn(world, name).lastId + 1;
 
 /** A record as its add-on reads it. */

@@ -251,6 +251,27 @@ test('a changed integration is tried again at once, and a disabled one misses wh
   assert.deepEqual(scene.taken(2), [1, wanted]);
 });
 
+test('an integration that was disabled during an attempt misses what happened until it is enabled', async () => {
+  const scene = new Scene();
+  const enabled = integrationTo(1);
+  scene.integrations = [enabled];
+  scene.receivers.set(1, () => ({ status: 500, tookMs: 1_000 }));
+  scene.start(new MemoryCursors([[1, 0]]));
+  scene.journal.record();
+  await scene.time.run(100);
+  scene.integrations = [{ ...enabled, enabled: false }];
+  scene.journal.record({ type: 'addon-config-updated' });
+  await scene.time.run(1_500);
+  scene.receivers.delete(1);
+  scene.journal.record();
+  await scene.time.run(100);
+  scene.integrations = [enabled];
+  scene.journal.record({ type: 'addon-config-updated' });
+  const wanted = scene.journal.record();
+  await scene.time.run(60_000);
+  assert.deepEqual(scene.taken(1), [wanted]);
+});
+
 test('an integration goes on from an event that it is told, back and forth, also with an attempt under way', async () => {
   const scene = new Scene();
   scene.integrations = [integrationTo(1)];

@@ -1,7 +1,7 @@
 /** The routes of integrations: what they take, refuse and show, and that no secret is among it. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { integrationsIn } from '../../../src/addons/integrations/kind.ts';
+import { integrationsOf } from '../../../src/addons/integrations/kind.ts';
 import { PROVIDERS } from '../../../src/addons/integrations/providers/table.ts';
 import '../../support/check-responses.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
@@ -25,8 +25,7 @@ describeInterface('integrations', (server) => {
     return body;
   };
   const read = async (id: number) => (await server().call('GET', `/addons/${id}`)).body;
-  const kept = (id: number) =>
-    integrationsIn(server().server.store.engine.world).find((one) => one.id === id);
+  const kept = (id: number) => integrationsOf(server().server.store.engine)().find((one) => one.id === id);
 
   it('are listed beside all providers, whose secrets are marked', async () => {
     const made = await create();
@@ -164,7 +163,7 @@ describeInterface('integrations', (server) => {
     const plan = planImport(document);
     assert(plan.ok);
     const { world } = new TestWorld(plan.events);
-    const found = integrationsIn(world).find((one) => one.id === id);
+    const found = integrationsOf({ world })().find((one) => one.id === id);
     assert.deepEqual([found?.enabled, found?.parameters], [false, { bodyTemplate: '{{event.type}}' }]);
   });
 });
