@@ -223,9 +223,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose:
       'changes that others approve before they are applied, and the guard of environments that take them',
     imports: [
+      'actors',
       ...below('domain', 'access', 'decide', 'flags', 'growth', 'json', 'kinds', 'state'),
       'host',
       ...below('http', 'admin', 'serving'),
+      'process',
     ],
   },
   'addons/integrations/providers': {

@@ -3,5 +3,5 @@ import type { Addon } from '../../host/addon.ts';
 
 export const changeRequests: Addon = {
   name: 'change-requests',
-  configure: async () => (await import('./configure.ts')).configureChangeRequests(),
+  configure: async (setup) => (await import('./configure.ts')).configureChangeRequests(setup),
 };

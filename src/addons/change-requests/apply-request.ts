@@ -10,27 +10,37 @@ import { commandsOf } from './actions.ts';
 import { countingApprovals } from './approvals.ts';
 import { conflictOf } from './conflicts.ts';
 import { changed, locateOpen, moved, type NamesRequest } from './decisions.ts';
-import { APPLIED, type StoredChange, type StoredRequest } from './kind.ts';
+import { APPLIED, type Schedule, type StoredChange, type StoredRequest } from './kind.ts';
 import { requiredApprovals } from './protection.ts';
 import { userMay } from './rights.ts';
 
 export function applyRequest(world: World, named: NamesRequest, context: DecideContext): Decision {
   const request = locateOpen(world, named);
   if (isRefusal(request)) return request;
-  const refusal = refuseToApply(world, request, context);
-  if (refusal !== null) return refusal;
+  const refusal = refuseToApply(world, request, context.actor.userId);
+  return refusal ?? changesOf(world, request, context, { type: APPLIED, schedule: request.schedule });
+}
+
+/** The request as applied, and all that it changes; a refusal of any of it refuses all. */
+export function changesOf(
+  world: World,
+  request: StoredRequest,
+  context: DecideContext,
+  { type, schedule }: { readonly type: string; readonly schedule: Schedule | null },
+): Decision {
   const events = eventsOf(world, request, { ...context, nextId: context.nextId + 1 });
   if (isRefusal(events)) return events;
   const first = context.nextId + 1;
   const appliedEvents = events.length === 0 ? null : { first, last: context.nextId + events.length };
-  const after = { ...moved(request, 'Applied', context), appliedEvents };
-  const applied = changed(APPLIED, request, after);
+  const after = { ...moved(request, 'Applied', context), appliedEvents, schedule };
+  const applied = changed(type, request, after);
   return isRefusal(applied) ? applied : [...applied, ...events];
 }
 
-function refuseToApply(world: World, request: StoredRequest, { actor }: DecideContext): Refusal | null {
+/** Refuses a request that is not approved, that is in conflict, or that the user may not apply. */
+export function refuseToApply(world: World, request: StoredRequest, userId: number): Refusal | null {
   const { id, environment, state } = request;
-  if (!userMay(world, actor.userId, 'APPLY_CHANGE_REQUEST', request))
+  if (!userMay(world, userId, 'APPLY_CHANGE_REQUEST', request))
     return refuse(
       'NoAccessError',
       `To apply a change request, a user needs the permission APPLY_CHANGE_REQUEST in the environment "${environment}".`,

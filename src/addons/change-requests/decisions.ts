@@ -156,7 +156,7 @@ function newRequest(world: World, place: Place, { actor, now }: DecideContext): 
     ...{ state: 'Draft', stateTimestamps: { Draft: now }, version: 0 },
     ...{ createdBy: actor.userId, createdAt: now, authors: [] },
     ...{ changes: [], approvals: [], rejections: [], comments: [], reviewers: [] },
-    ...{ lastPartId: 0, appliedEvents: null },
+    ...{ lastPartId: 0, appliedEvents: null, schedule: null },
   } as StoredRequest;
 }
 
@@ -267,7 +267,7 @@ export function addComment(world: World, { text, ...named }: AddComment, context
   return isRefusal(after) ? after : changed('change-request-updated', request, after);
 }
 
-function commented(
+export function commented(
   request: StoredRequest,
   text: string,
   { actor: { userId }, now }: DecideContext,

@@ -9,7 +9,7 @@ import type { Actor } from '../../domain/state/decision.ts';
 import { type DomainEvent, isRecordEvent, type RecordEvent } from '../../domain/state/events.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { APPLIED, REQUEST, type StoredRequest } from './kind.ts';
+import { APPLIED, REQUEST, SCHEDULED_APPLIED, type StoredRequest } from './kind.ts';
 import {
   hasProtections,
   type Place,
@@ -228,7 +228,9 @@ export function guardEnvironments(
 /** The request that the events apply. Only its decision makes such an event, in front of all others. */
 function appliedIn([first]: readonly DomainEvent[]): Place | null {
   if (first === undefined || !isRecordEvent(first)) return null;
-  const isApplication = first.hidden.kind === REQUEST.name && (first.type as string) === APPLIED;
+  const type: string = first.type;
+  const isApplication =
+    first.hidden.kind === REQUEST.name && (type === APPLIED || type === SCHEDULED_APPLIED);
   return isApplication ? (first.data as StoredRequest) : null;
 }
 

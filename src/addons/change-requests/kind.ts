@@ -17,6 +17,8 @@ export const COMMENT_LENGTH_MAX = 1_000;
 export const TITLE_LENGTH_MAX = 255;
 
 export const APPLIED = 'change-request-applied';
+/** The type of the event in place of that one where the request was applied by its schedule. */
+export const SCHEDULED_APPLIED = 'change-request-scheduled-application-success';
 
 /** `Approved` is not kept: it is what a request in review is while enough of its approvals count. */
 export const KEPT_STATES = ['Draft', 'In review', 'Scheduled', 'Applied', 'Rejected', 'Cancelled'] as const;
@@ -39,6 +41,15 @@ const ChangeSchema = v.object({
   defaultStrategy: v.exactOptional(v.unknown()),
   createdBy: Integer,
   createdAt: Timestamp,
+});
+
+const ScheduleSchema = v.object({
+  scheduledAt: Timestamp,
+  /** The user with whose rights it is applied. */
+  scheduledBy: Integer,
+  status: v.picklist(['pending', 'applied', 'suspended', 'failed']),
+  /** The reason for which it was not applied, or applied late. */
+  reason: v.nullable(v.string()),
 });
 
 const RequestSchema = v.object({
@@ -65,6 +76,7 @@ const RequestSchema = v.object({
   lastPartId: Count,
   /** Events that applying it has recorded; null before. */
   appliedEvents: v.nullable(v.object({ first: Integer, last: Integer })),
+  schedule: v.nullable(ScheduleSchema),
 });
 
 type Read<T> = T extends readonly (infer Item)[]
@@ -73,6 +85,7 @@ type Read<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Read<T[Key]> }
     : T;
 export type StoredChange = Read<v.InferOutput<typeof ChangeSchema>>;
+export type Schedule = Read<v.InferOutput<typeof ScheduleSchema>>;
 export type StoredRequest = Read<v.InferOutput<typeof RequestSchema>>;
 
 export const REQUEST: AddonKind<StoredRequest> = {

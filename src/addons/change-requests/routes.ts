@@ -1,10 +1,11 @@
 /** The routes of change requests (docs/specification/change-requests.md). */
 import * as v from 'valibot';
 import { type Command, type OwnCommand, ownCommand } from '../../domain/decide/decide.ts';
-import { Count, IdSchema, listUpTo, textUpTo, titled } from '../../domain/json/schema.ts';
+import { Count, described, IdSchema, Integer, listUpTo, textUpTo, titled } from '../../domain/json/schema.ts';
 import { isRecordEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import { DateTimeSchema } from '../../http/admin/bodies.ts';
 import * as locate from '../../http/admin/locators.ts';
 import { callingUser, numericId } from '../../http/admin/locators.ts';
 import { conditionParameter, conditionsOf, pageParameters } from '../../http/admin/query-parameters.ts';
@@ -44,6 +45,8 @@ import {
   TITLE_LENGTH_MAX,
 } from './kind.ts';
 import { mayReview, reviewersOf, userMay } from './rights.ts';
+import { scheduleRequest } from './schedule.ts';
+import { scheduledFor } from './scheduled.ts';
 import {
   type Authors,
   conflictingEvents,
@@ -55,6 +58,7 @@ import {
   ReviewersSchema,
   requestView,
   reviewerView,
+  scheduledView,
 } from './views.ts';
 
 const REQUESTS = '/projects/:projectId/change-requests';
@@ -77,9 +81,14 @@ const ChangesBody = v.pipe(
   v.title('ChangeRequestChangesInput'),
 );
 
+const STATES_SENT = [...WANTED_STATES, 'Applied', 'Scheduled'] as const;
+
 const StateBody = titled('ChangeRequestStateInput', {
-  state: v.picklist([...WANTED_STATES, 'Applied'], `one of ${[...WANTED_STATES, 'Applied'].join(', ')}`),
+  state: v.picklist(STATES_SENT, `one of ${STATES_SENT.join(', ')}`),
   comment: v.optional(TEXT_MAX),
+  scheduledAt: v.optional(
+    described(DateTimeSchema, 'With the state Scheduled: when the request is applied.'),
+  ),
 });
 
 const TitleBody = titled('ChangeRequestTitle', { title: textUpTo(TITLE_LENGTH_MAX) });
@@ -101,6 +110,11 @@ const CountSchema = titled('ChangeRequestCount', {
 });
 
 const RequestsSchema = v.array(RequestSchema);
+const ScheduledSchema = titled('ScheduledChangeRequest', {
+  id: Integer,
+  title: v.string(),
+  environment: v.string(),
+});
 
 const located = (world: World, { projectId, id }: Params) =>
   locateRequest(world, projectId, numericId(id), id);
@@ -158,6 +172,23 @@ async function authorsOf(context: RequestContext<unknown>, ids: readonly number[
     readonly createdBy: string;
   }[];
   return new Map(events.map(({ id, createdBy }) => [id, createdBy]));
+}
+
+function stateCommand({
+  params,
+  body: { state, comment, scheduledAt },
+}: RequestContext<v.InferOutput<typeof StateBody>>): Command | Refusal {
+  const sent = { ...named(params), comment };
+  if (state === 'Applied')
+    return ownCommand({ sent, decide: applyRequest, faultPath: '/body', onWholeState: true });
+  if (state !== 'Scheduled') return own({ ...sent, state }, setState);
+  if (scheduledAt === undefined) return invalid('The field scheduledAt is needed.', '/body/scheduledAt');
+  return ownCommand({
+    sent: { ...sent, scheduledAt },
+    decide: scheduleRequest,
+    faultPath: '/body',
+    onWholeState: true,
+  });
 }
 
 /** The list without what its requests change. */
@@ -219,6 +250,26 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
       const requests = requestsOf(world, params.projectId);
       return { total: requests.filter((request) => waitsFor(world, request, id)).length };
     },
+  }),
+  readRoute(`GET ${REQUESTS}/scheduled`, {
+    operationId: 'getScheduledChangeRequests',
+    summary:
+      'List the scheduled change requests of a project that change any of what is named, else all of them.',
+    query: {
+      feature: { description: 'A flag. More than one can be sent.' },
+      strategyId: { description: 'A strategy.' },
+      variantForFlag: { description: 'A flag whose variants are changed.' },
+    },
+    locate: locate.project,
+    success: { status: 200, schema: v.array(ScheduledSchema) },
+    shows: (context) =>
+      scheduledFor(requestsOf(context.world, context.params.projectId), {
+        features: context.queryAll('feature'),
+        strategyIds: context.queryAll('strategyId'),
+        variantFlags: context.queryAll('variantForFlag'),
+      })
+        .slice(0, LISTED_MAX)
+        .map(scheduledView),
   }),
   readRoute(`GET ${REQUESTS}/pending`, {
     operationId: 'getPendingChangeRequestsForUser',
@@ -325,12 +376,9 @@ const writeRoutes: readonly Route[] = underTag('Change Requests', [
   writeRoute(`PUT ${ONE}/state`, {
     ...UPDATED,
     operationId: 'changeChangeRequestState',
-    summary: 'Send a change request to review, approve, reject, cancel or apply it.',
+    summary: 'Send a change request to review, approve, reject, cancel, schedule or apply it.',
     body: StateBody,
-    command: ({ params, body: { state, comment } }) =>
-      state === 'Applied'
-        ? ownCommand({ sent: named(params), decide: applyRequest, faultPath: '/body', onWholeState: true })
-        : own({ ...named(params), state, comment }, setState),
+    command: stateCommand,
   }),
   writeRoute(`PUT ${ONE}/title`, {
     ...UPDATED,

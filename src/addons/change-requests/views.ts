@@ -11,8 +11,10 @@ import { authorOf } from '../../http/serving/access.ts';
 import { ACTION_NAMES } from './action-names.ts';
 import { countingApprovals, stateOf } from './approvals.ts';
 import { type Conflict, conflictOf } from './conflicts.ts';
-import { CLOSED, STATES, type StoredChange, type StoredRequest } from './kind.ts';
+import { CLOSED, requestsOf, type Schedule, STATES, type StoredChange, type StoredRequest } from './kind.ts';
 import { requiredApprovals } from './protection.ts';
+import { refuseNow } from './schedule.ts';
+import { scheduledBeside } from './scheduled.ts';
 
 const PersonSchema = v.object({ id: Integer, username: v.string(), imageUrl: v.string() });
 
@@ -21,6 +23,12 @@ const ChangeSchema = titled('ChangeRequestChange', {
   action: v.picklist(ACTION_NAMES),
   payload: v.pipe(v.unknown(), v.description('With `snapshot`, what the author saw, where it is an object.')),
   conflict: v.exactOptional(v.string()),
+  scheduleConflicts: v.exactOptional(
+    described(
+      v.object({ changeRequests: v.array(v.object({ id: Integer, title: v.string() })) }),
+      'Other scheduled requests about the same strategy or flag.',
+    ),
+  ),
   createdBy: PersonSchema,
   createdAt: Timestamp,
 });
@@ -38,6 +46,13 @@ const FeatureSchema = titled('ChangeRequestFeature', {
 });
 
 const SegmentSchema = titled('ChangeRequestSegment', { name: v.string(), ...ChangeSchema.entries });
+
+const ScheduleSchema = titled('ChangeRequestSchedule', {
+  scheduledAt: Timestamp,
+  status: v.picklist(['pending', 'applied', 'suspended', 'failed']),
+  reason: v.exactOptional(described(v.string(), 'Why it is suspended, or was applied late.')),
+  failureReason: v.exactOptional(v.string()),
+});
 
 export const RequestSchema = titled('ChangeRequest', {
   id: Integer,
@@ -60,6 +75,7 @@ export const RequestSchema = titled('ChangeRequest', {
   comments: v.array(
     v.object({ id: Integer, text: v.string(), createdBy: PersonSchema, createdAt: Timestamp }),
   ),
+  schedule: v.exactOptional(ScheduleSchema),
   events: v.pipe(v.array(Integer), v.description('Ids of the events that applying it has recorded.')),
 });
 
@@ -109,12 +125,39 @@ export const conflictingEvents = (world: World, request: StoredRequest): readonl
     ? []
     : [...new Set(request.changes.flatMap((change) => conflictOf(world, request, change)?.eventId ?? []))];
 
-function changeView(world: World, change: StoredChange, conflict: Conflict | null, authors: Authors) {
+const namedView = ({ id, title }: StoredRequest) => ({ id, title });
+
+/** The request of a schedule, as a page of the flag names it. */
+export const scheduledView = ({ id, title, environment }: StoredRequest) => ({ id, title, environment });
+
+function scheduleView({ scheduledAt, status, reason }: Schedule) {
+  const told = reason === null ? {} : { [status === 'failed' ? 'failureReason' : 'reason']: reason };
+  return { schedule: { scheduledAt, status, ...told } };
+}
+
+/** The schedule as it is kept, but for a pending one that would be suspended now. */
+function scheduleNow(world: World, request: StoredRequest) {
+  const { schedule } = request;
+  if (schedule === null) return {};
+  const refusal = schedule.status === 'pending' ? refuseNow(world, request, schedule) : null;
+  const now: Schedule =
+    refusal === null ? schedule : { ...schedule, status: 'suspended', reason: refusal.message };
+  return scheduleView(now);
+}
+
+interface Surroundings {
+  readonly conflict: Conflict | null;
+  readonly authors: Authors;
+  readonly beside: readonly StoredRequest[];
+}
+
+function changeView(world: World, change: StoredChange, { conflict, authors, beside }: Surroundings) {
   const { id, action, payload, createdBy, createdAt } = change;
   const isShownInside = payload === null || isJsonObject(payload as JsonValue);
   return {
     ...{ id, action, payload: isShownInside ? payloadView(world, change) : payload },
     ...(conflict === null ? {} : { conflict: textOf(conflict, authors) }),
+    ...(beside.length === 0 ? {} : { scheduleConflicts: { changeRequests: beside.map(namedView) } }),
     ...{ createdBy: personView(world, createdBy), createdAt },
   };
 }
@@ -152,11 +195,13 @@ export function headView(world: World, request: StoredRequest, comments: StoredR
   const minApprovals = requiredApprovals(world, request);
   const approvedAt = approvals[minApprovals - 1]?.createdAt;
   const ids = appliedEvents === null ? [] : [appliedEvents.first, appliedEvents.last];
+  const { schedule } = request;
   return {
     ...{ id, title, project, environment, minApprovals, state: stateOf(world, request), version },
     stateTimestamps:
       approvedAt === undefined ? stateTimestamps : { ...stateTimestamps, Approved: approvedAt },
     ...{ createdBy: personView(world, request.createdBy), createdAt },
+    ...(schedule === null ? {} : scheduleView(schedule)),
     approvals: approvals.map(by),
     rejections: request.rejections.map(by),
     comments: comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
@@ -183,9 +228,14 @@ export const foundView = (world: World, request: StoredRequest) => ({
 export function requestView(world: World, request: StoredRequest, authors = NOBODY_KNOWN) {
   const isClosed = CLOSED.includes(request.state);
   const view = (change: StoredChange) =>
-    changeView(world, change, isClosed ? null : conflictOf(world, request, change), authors);
+    changeView(world, change, {
+      conflict: isClosed ? null : conflictOf(world, request, change),
+      authors,
+      beside: isClosed ? [] : scheduledBeside(requestsOf(world, request.project), request, change),
+    });
   return {
     ...headView(world, request, request.comments),
+    ...scheduleNow(world, request),
     features: featuresOf(request).map((name) => featureView(world, request, name, view)),
     segments: request.changes.flatMap((change) =>
       change.feature === null

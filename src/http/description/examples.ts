@@ -229,6 +229,10 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
     { enabled: true, snapshot: { enabled: false } },
   ],
   ['ChangeRequestChangeInput.payload', { enabled: true }],
+  [
+    'ChangeRequestSchedule.reason ChangeRequestSchedule.failureReason ChangeRequestStateInput.scheduledAt',
+    LEFT_OUT,
+  ],
   ['ChangeRequestConfig.type', 'production'],
 ];
 
