@@ -3,22 +3,16 @@
  * refused by the same words, and by the same lookup of a digest, which no part of a secret comes near.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import '../support/check-responses.ts';
 import { NO_UWS } from '../support/installed-engines.ts';
 import { addUser } from '../support/interface.ts';
-import { ADMIN_TOKEN, type ReceivedResponse, startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN, describeInterface, type ReceivedResponse, type TestServer } from '../support/server.ts';
 import { ADMIN_ROUTES } from '../support/surfaces.ts';
 
-describe('guessed tokens', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({});
-  });
-  after(() => server.stop());
-
+describeInterface('guessed tokens', (server) => {
   it('get the same response on every route, whatever is wrong with them', async (t) => {
-    const tokens = await badTokens(server);
+    const tokens = await badTokens(server());
     // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
     const seen = new Map<string, Set<string>>();
     for (const route of ADMIN_ROUTES) {
@@ -26,7 +20,7 @@ describe('guessed tokens', () => {
       seen.set(route.method, shapes);
       const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
       for (const [kind, token] of Object.entries(tokens)) {
-        const response = await server.call(route.method, path, undefined, { token });
+        const response = await server().call(route.method, path, undefined, { token });
         assert.equal(response.status, 401, `${kind} on ${route.operationId}`);
         shapes.add(shape(response));
       }
@@ -41,7 +35,7 @@ describe('guessed tokens', () => {
 
   it('with bytes outside ASCII are refused, as are all headers with them where the engine trims such bytes', async () => {
     const token = ADMIN_TOKEN.replace('secret', 'secr\u00e9t');
-    const { status } = await server.call('GET', '/projects/default', undefined, { token });
+    const { status } = await server().call('GET', '/projects/default', undefined, { token });
     assert.equal(status, NO_UWS === false ? 400 : 401);
   });
 
@@ -49,9 +43,13 @@ describe('guessed tokens', () => {
     for (let at = 0; at < ADMIN_TOKEN.length; at += 1) {
       const other = ADMIN_TOKEN[at] === 'x' ? 'y' : 'x';
       const token = ADMIN_TOKEN.slice(0, at) + other + ADMIN_TOKEN.slice(at + 1);
-      assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 401, `place ${at}`);
+      assert.equal(
+        (await server().call('GET', '/projects', undefined, { token })).status,
+        401,
+        `place ${at}`,
+      );
     }
-    assert.equal((await server.call('GET', '/projects')).status, 200, 'and the right one is good');
+    assert.equal((await server().call('GET', '/projects')).status, 200, 'and the right one is good');
   });
 });
 

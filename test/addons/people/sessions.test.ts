@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { beginSession } from '../../../src/addons/people/session-commands.ts';
 import {
   makingRoom,
@@ -14,24 +14,18 @@ import {
 import { ownCommand } from '../../../src/domain/decide/decide.ts';
 import { Authenticator, digestOf } from '../../../src/http/serving/access.ts';
 import { addUser, FEATURES } from '../../support/interface.ts';
-import { ADMIN_TOKEN, serverFor, startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_TOKEN, describeInterface, serverFor } from '../../support/server.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const EDITOR_ROLE_ID = 2;
 const VIEWER_ROLE_ID = 3;
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
-describe('sessions of a server', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.stop());
-
+describeInterface('sessions of a server', (server) => {
   const auth = (method: string, path: string, headers: Record<string, string>) =>
-    fetch(`${server.origin}/auth${path}`, { method, headers });
+    fetch(`${server().origin}/auth${path}`, { method, headers });
   const statusFor = async (cookie: string) =>
-    (await server.call('GET', '/user', undefined, { token: null, headers: { cookie } })).status;
+    (await server().call('GET', '/user', undefined, { token: null, headers: { cookie } })).status;
   const sessionsOf = async (cookie: string) =>
     ((await (await auth('GET', '/sessions', { cookie })).json()) as { sessions: Record<string, unknown>[] })
       .sessions;
@@ -43,9 +37,9 @@ describe('sessions of a server', () => {
   }
 
   it('survive a restart', async () => {
-    const { token } = await addUser(server, EDITOR_ROLE_ID);
+    const { token } = await addUser(server(), EDITOR_ROLE_ID);
     const [ofUser, ofToken] = [await signIn(token), await signIn(ADMIN_TOKEN)];
-    await server.restart();
+    await server().restart();
     assert.deepEqual([await statusFor(ofUser), await statusFor(ofToken)], [200, 200]);
     assert.equal((await sessionsOf(ofUser)).length, 1);
   });
@@ -53,7 +47,7 @@ describe('sessions of a server', () => {
   it('end at sign-out for whoever has the cookie, with the streams that are open under them', async () => {
     const [kept, left] = [await signIn(ADMIN_TOKEN), await signIn(ADMIN_TOKEN)];
     const open = (cookie: string) =>
-      fetch(`${server.origin}/api/admin/event-stream`, { headers: { cookie } });
+      fetch(`${server().origin}/api/admin/event-stream`, { headers: { cookie } });
     const [staying, ending] = [await open(kept), await open(left)];
     const lastWords = (async () => {
       for await (const _ of ending.body!);
@@ -63,7 +57,7 @@ describe('sessions of a server', () => {
     await lastWords;
     assert.equal((await open(left)).status, 401);
     await staying.body?.cancel();
-    await server.restart();
+    await server().restart();
     assert.equal(await statusFor(left), 401, 'also after a restart');
   });
 
@@ -77,27 +71,27 @@ describe('sessions of a server', () => {
   });
 
   it('end with their token and with their user, and have the rights that these have now', async () => {
-    const { token, id } = await addUser(server, EDITOR_ROLE_ID);
-    const created = await server.call('POST', '/user/tokens', PAT, { token });
+    const { token, id } = await addUser(server(), EDITOR_ROLE_ID);
+    const created = await server().call('POST', '/user/tokens', PAT, { token });
     const [first, second] = [await signIn(token), await signIn(created.body.secret)];
     const create = (name: string) =>
-      server.call('POST', FEATURES, { name }, { token: null, headers: { cookie: first, ...OWN_PAGE } });
+      server().call('POST', FEATURES, { name }, { token: null, headers: { cookie: first, ...OWN_PAGE } });
     assert.equal((await create('by-an-editor')).status, 201);
-    await server.call('PUT', `/user-admin/${id}`, { rootRole: VIEWER_ROLE_ID });
+    await server().call('PUT', `/user-admin/${id}`, { rootRole: VIEWER_ROLE_ID });
     assert.equal((await create('by-a-viewer')).status, 403);
 
-    await server.call('DELETE', `/user/tokens/${created.body.id}`, undefined, { token });
+    await server().call('DELETE', `/user/tokens/${created.body.id}`, undefined, { token });
     assert.deepEqual([await statusFor(first), await statusFor(second)], [200, 401]);
-    await server.call('DELETE', `/user-admin/${id}`);
+    await server().call('DELETE', `/user-admin/${id}`);
     assert.equal(await statusFor(first), 401);
     assert.equal(
-      [...server.server.store.engine.world.directory.sessions.values()].some(({ userId }) => userId === id),
+      [...server().server.store.engine.world.directory.sessions.values()].some(({ userId }) => userId === id),
       false,
     );
   });
 
   it("are listed for their user, who ends one or all of them, and nobody else's", async () => {
-    const { token } = await addUser(server, VIEWER_ROLE_ID);
+    const { token } = await addUser(server(), VIEWER_ROLE_ID);
     const other = await signIn(ADMIN_TOKEN);
     const [here, there] = [await signIn(token), await signIn(token)];
     const listed = await sessionsOf(here);
@@ -126,7 +120,7 @@ describe('sessions of a server', () => {
   });
 
   it('of one who signs in a thousand times push out that one’s own only', async () => {
-    const { token } = await addUser(server, VIEWER_ROLE_ID);
+    const { token } = await addUser(server(), VIEWER_ROLE_ID);
     const other = await signIn(ADMIN_TOKEN);
     const first = await signIn(token);
     let last = '';
@@ -141,11 +135,11 @@ describe('sessions of a server', () => {
   });
 
   it('are in no ETag, no file and no event with anything that opens one', async () => {
-    const before = await server.call('GET', '/environments');
+    const before = await server().call('GET', '/environments');
     const cookie = await signIn(ADMIN_TOKEN);
     const tag = before.headers.get('etag');
-    assert.equal((await server.call('GET', '/environments')).headers.get('etag'), tag);
-    const { body } = await server.call('POST', '/events/search', { type: 'pat-created', limit: 1 });
+    assert.equal((await server().call('GET', '/environments')).headers.get('etag'), tag);
+    const { body } = await server().call('POST', '/events/search', { type: 'pat-created', limit: 1 });
     const [{ data, createdByUserId }] = body.events;
     assert.deepEqual(
       [data.session, data.userId, data.description, createdByUserId],
@@ -154,21 +148,21 @@ describe('sessions of a server', () => {
     const secret = cookie.split('-').slice(1).join('-');
     assert.equal(secret.length, 43);
     assert.equal(JSON.stringify(body).includes(digestOf(secret)), false);
-    await server.restart();
+    await server().restart();
     assert.deepEqual(
-      filesIn(server.folder).filter((file) => readFileSync(file).includes(secret)),
+      filesIn(server().folder).filter((file) => readFileSync(file).includes(secret)),
       [],
     );
   });
 
   it('begin and end in maintenance, when nobody changes a password, makes a link or signs up', async () => {
     const password = 'Correct-horse-7';
-    const [user, guest] = [await addUser(server, VIEWER_ROLE_ID), await addUser(server, VIEWER_ROLE_ID)];
+    const [user, guest] = [await addUser(server(), VIEWER_ROLE_ID), await addUser(server(), VIEWER_ROLE_ID)];
     const invitation = { name: 'guests', expiresAt: '2999-01-01T00:00:00Z' };
-    const { secret } = (await server.call('POST', '/invite-link/tokens', invitation)).body;
-    const reset = await server.call('POST', '/user-admin/reset-password', { id: `user-${guest.id}` });
+    const { secret } = (await server().call('POST', '/invite-link/tokens', invitation)).body;
+    const reset = await server().call('POST', '/user-admin/reset-password', { id: `user-${guest.id}` });
     const token = reset.body.resetPasswordUrl.split('=')[1];
-    await server.call('POST', '/maintenance', { enabled: true });
+    await server().call('POST', '/maintenance', { enabled: true });
     const cookie = await signIn(ADMIN_TOKEN);
     const changes = [
       ['/api/admin', `/user-admin/${user.id}/change-password`, { password }],
@@ -178,19 +172,19 @@ describe('sessions of a server', () => {
       ['/invite', `/${secret}/signup`, { username: 'new', password }],
     ] as const;
     for (const [prefix, path, body] of changes)
-      assert.equal((await server.callBelow(prefix)('POST', path, body)).status, 503, path);
+      assert.equal((await server().callBelow(prefix)('POST', path, body)).status, 503, path);
     assert.equal((await auth('DELETE', '/session', { cookie, ...OWN_PAGE })).status, 204);
     assert.equal(await statusFor(cookie), 401);
-    await server.call('POST', '/maintenance', { enabled: false });
+    await server().call('POST', '/maintenance', { enabled: false });
   });
 
   it('of two users share no response that is kept for retries', async () => {
-    const users = [await addUser(server, EDITOR_ROLE_ID), await addUser(server, EDITOR_ROLE_ID)];
+    const users = [await addUser(server(), EDITOR_ROLE_ID), await addUser(server(), EDITOR_ROLE_ID)];
     const names = await Promise.all(
       users.map(async ({ token, id }) => {
         const headers = { cookie: await signIn(token), 'idempotency-key': 'the-same', ...OWN_PAGE };
         const name = `by-user-${id}`;
-        return (await server.call('POST', FEATURES, { name }, { token: null, headers })).body.name;
+        return (await server().call('POST', FEATURES, { name }, { token: null, headers })).body.name;
       }),
     );
     assert.deepEqual(

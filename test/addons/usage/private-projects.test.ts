@@ -1,9 +1,9 @@
 /** Applications that reported for a private project (docs/specification/rights.md#private-projects). */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { addUser } from '../../support/interface.ts';
-import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 /** A part of the names of all that must stay hidden, and one of names that nothing has. */
 const [HIDDEN, ABSENT] = ['hush', 'none'];
@@ -13,16 +13,14 @@ const textOf = ({ status, body }: ReceivedResponse, word: string): string =>
     .replaceAll(/"id":"[0-9a-f-]{36}"/g, '"id":"error"')
     .replaceAll(word, ABSENT);
 
-describe('an application that reported for a private project alone', () => {
-  let server: TestServer;
+describeInterface('an application that reported for a private project alone', (server) => {
   let token: string;
   before(async () => {
-    server = await startTestServer();
-    token = (await addUser(server, 2)).token;
-    await server.call('POST', '/projects', { id: HIDDEN, name: HIDDEN, mode: 'private' });
-    await server.call('POST', `/projects/${HIDDEN}/features`, { name: `${HIDDEN}.flag` });
+    token = (await addUser(server(), 2)).token;
+    await server().call('POST', '/projects', { id: HIDDEN, name: HIDDEN, mode: 'private' });
+    await server().call('POST', `/projects/${HIDDEN}/features`, { name: `${HIDDEN}.flag` });
     const scope = { type: 'client', projects: [HIDDEN], environment: 'development' };
-    const { body } = await server.call('POST', '/api-tokens', { tokenName: 'token', ...scope });
+    const { body } = await server().call('POST', '/api-tokens', { tokenName: 'token', ...scope });
     const at = new Date();
     const application = { appName: `${HIDDEN}-app`, instanceId: 'one' };
     const bucket = { start: at, stop: at, toggles: { [`${HIDDEN}.flag`]: { yes: 3, no: 1 } } };
@@ -31,22 +29,23 @@ describe('an application that reported for a private project alone', () => {
       ['/metrics', { bucket }],
     ] as const) {
       const report = { ...application, ...more };
-      const { status } = await server.callBelow('/api/client')('POST', path, report, { token: body.secret });
+      const { status } = await server().callBelow('/api/client')('POST', path, report, {
+        token: body.secret,
+      });
       assert.equal(status, 202);
     }
   });
-  after(() => server.stop());
 
   const asked = async (method: string, path: string, word: string): Promise<string> => {
     const body = method === 'POST' ? { description: 'mine' } : undefined;
-    return textOf(await server.call(method, path.replace('%', word), body, { token }), word);
+    return textOf(await server().call(method, path.replace('%', word), body, { token }), word);
   };
 
   it('is in no list of those who do not see it, and its counts are in no figures', async () => {
-    const seen = await server.call('GET', '/metrics/applications');
+    const seen = await server().call('GET', '/metrics/applications');
     assert.equal(seen.body.total, 1, 'an Admin sees it');
     for (const path of ['/metrics/applications', '/projects/default/applications'])
-      assert.equal((await server.call('GET', path, undefined, { token })).body.total, 0, path);
+      assert.equal((await server().call('GET', path, undefined, { token })).body.total, 0, path);
     for (const path of ['', '/raw'].map((end) => `/client-metrics/features/%.flag${end}`))
       assert.equal(await asked('GET', path, HIDDEN!), await asked('GET', path, ABSENT!), path);
   });

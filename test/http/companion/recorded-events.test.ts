@@ -3,13 +3,13 @@
  * the table of routes. A write without a row fails, and so does a row that reaches another route than it names.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, it } from 'node:test';
 import { EVENT_TYPES } from '../../../src/domain/state/event-types.ts';
 import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
 import '../../support/check-responses.ts';
 import { addUser, recording } from '../../support/interface.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { describeInterface } from '../../support/server.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
@@ -507,15 +507,12 @@ function assertReaches({ path, operationId }: Route, asked: string): void {
   assert.match(asked, new RegExp(`^${pattern}$`), `the row of ${operationId} asks its route`);
 }
 
-describe('what a write records', () => {
-  let server: TestServer;
+describeInterface('what a write records', (server) => {
   let userToken: string;
   before(async () => {
-    server = await startTestServer();
-    const user = await addUser(server, 1);
+    const user = await addUser(server(), 1);
     userToken = user.token;
   });
-  after(() => server.stop());
 
   it('is said here for every write, and for nothing else', () => {
     const operations = WRITES.map((route) => route.operationId).sort();
@@ -538,7 +535,7 @@ describe('what a write records', () => {
         return JSON.parse(/^[0-9]+$/.test(last) ? filled.replaceAll(`"${last}"`, last) : filled);
       };
       for (const [method, path, given] of row.given ?? []) {
-        const response = await server.call(method, fill(path), body(given), options);
+        const response = await server().call(method, fill(path), body(given), options);
         assert(response.status < 300, `${method} ${fill(path)}: ${response.body?.message}`);
         const found = Array.isArray(response.body) ? response.body[0] : response.body;
         former = last;
@@ -548,8 +545,8 @@ describe('what a write records', () => {
       }
       const [path, sent] = row.when;
       assertReaches(route, fill(path));
-      const { response, events } = await recording(server, () =>
-        server.call(route.method, fill(path), body(sent), options),
+      const { response, events } = await recording(server(), () =>
+        server().call(route.method, fill(path), body(sent), options),
       );
       assert.equal(response.status, route.success.status, response.body?.message);
       const types = events.map((event) => event.type);

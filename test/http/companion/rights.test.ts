@@ -14,7 +14,7 @@ import { addonModules } from '../../support/addon-modules.ts';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
-import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
+import { describeInterface, serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 const ALLOWED = 'allowed';
 const UNAUTHENTICATED = 401;
@@ -306,19 +306,16 @@ async function addTokens(server: TestServer): Promise<Record<CallerKind, string 
   };
 }
 
-describe('rights', () => {
-  let server: TestServer;
+describeInterface('rights', (server) => {
   before(async () => {
-    server = await startTestServer();
-    await addProject(server, 'here');
-    const created = await server.call('POST', '/projects/here/features', { name: 'here.flag' });
+    await addProject(server(), 'here');
+    const created = await server().call('POST', '/projects/here/features', { name: 'here.flag' });
     assert.equal(created.status, 201);
   });
-  after(() => server.stop());
 
   it('are decided for every route and every kind of caller, and kept', async (context) => {
-    const tokens = await addTokens(server);
-    const { engine } = server.server.store;
+    const tokens = await addTokens(server());
+    const { engine } = server().server.store;
     const lastId = engine.lastId;
     let pairCount = 0;
     for (const route of ADMIN_ROUTES) {
@@ -327,7 +324,7 @@ describe('rights', () => {
         const rights: (typeof CALLERS)[CallerKind] = CALLERS[kind];
         const may = rights !== UNAUTHENTICATED && (rights as readonly Right[]).includes(permission);
         const expected = may ? ALLOWED : rights === UNAUTHENTICATED ? UNAUTHENTICATED : FORBIDDEN;
-        const response = await server.call(route.method, harmlessPath(route), undefined, {
+        const response = await server().call(route.method, harmlessPath(route), undefined, {
           token: tokens[kind],
         });
         const what = `${kind}: ${route.operationId} answers ${response.status}`;
@@ -353,30 +350,30 @@ describe('rights', () => {
   it('end with the membership, the token and the role from which they come, at once', async () => {
     const path = '/projects/here/features/here.flag';
     const patch = [{ op: 'test', path: '/name', value: 'here.flag' }];
-    const user = await addUser(server, VIEWER);
-    const status = async () => (await server.call('PATCH', path, patch, { token: user.token })).status;
+    const user = await addUser(server(), VIEWER);
+    const status = async () => (await server().call('PATCH', path, patch, { token: user.token })).status;
     assert.equal(await status(), FORBIDDEN);
-    await server.call('POST', `/projects/here/users/${user.id}/roles/${MEMBER}`);
+    await server().call('POST', `/projects/here/users/${user.id}/roles/${MEMBER}`);
     assert.equal(await status(), 200);
-    await server.call('DELETE', `/projects/here/users/${user.id}/roles/${MEMBER}`);
+    await server().call('DELETE', `/projects/here/users/${user.id}/roles/${MEMBER}`);
     assert.equal(await status(), FORBIDDEN);
-    await server.call('PUT', `/user-admin/${user.id}`, { rootRole: 'Editor' });
+    await server().call('PUT', `/user-admin/${user.id}`, { rootRole: 'Editor' });
     assert.equal(await status(), 200);
-    const { pats } = (await server.call('GET', `/user-admin/${user.id}/tokens`)).body;
-    await server.call('DELETE', `/user-admin/${user.id}/tokens/${pats[0].id}`);
+    const { pats } = (await server().call('GET', `/user-admin/${user.id}/tokens`)).body;
+    await server().call('DELETE', `/user-admin/${user.id}/tokens/${pats[0].id}`);
     assert.equal(await status(), UNAUTHENTICATED);
   });
 
   it('follow a flag named without its project to the project that has it', async () => {
-    await makeFlag(server.call, 'elsewhere');
-    const owner = await addUser(server, VIEWER);
-    await server.call('POST', `/projects/here/users/${owner.id}/roles/${OWNER}`);
+    await makeFlag(server().call, 'elsewhere');
+    const owner = await addUser(server(), VIEWER);
+    await server().call('POST', `/projects/here/users/${owner.id}/roles/${OWNER}`);
     const tag = { type: 'simple', value: 'mine' };
     const { token } = owner;
-    assert.equal((await server.call('POST', '/features/here.flag/tags', tag, { token })).status, 201);
-    assert.equal((await server.call('POST', '/features/elsewhere/tags', tag, { token })).status, FORBIDDEN);
-    assert.equal((await server.call('POST', '/features/nowhere/tags', tag, { token })).status, FORBIDDEN);
-    assert.equal((await server.call('POST', '/features/nowhere/tags', tag)).status, 404);
+    assert.equal((await server().call('POST', '/features/here.flag/tags', tag, { token })).status, 201);
+    assert.equal((await server().call('POST', '/features/elsewhere/tags', tag, { token })).status, FORBIDDEN);
+    assert.equal((await server().call('POST', '/features/nowhere/tags', tag, { token })).status, FORBIDDEN);
+    assert.equal((await server().call('POST', '/features/nowhere/tags', tag)).status, 404);
   });
 });
 

@@ -3,17 +3,12 @@
  * if the project and all that is in it did not exist.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, it } from 'node:test';
 import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { addUser } from '../../support/interface.ts';
-import {
-  ADMIN_TOKEN,
-  type ReceivedResponse,
-  startTestServer,
-  type TestServer,
-} from '../../support/server.ts';
+import { ADMIN_TOKEN, describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 const [ADMIN, EDITOR, VIEWER, OWNER, MEMBER] = [1, 2, 3, 4, 5] as const;
 
@@ -32,8 +27,7 @@ function textOf({ status, body }: ReceivedResponse, ...ids: readonly string[]): 
   return [NO_ID, ...ids].reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), text);
 }
 
-describe('a private project', () => {
-  let server: TestServer;
+describeInterface('a private project', (server) => {
   /** Tokens of those who must not see it, and of those who must. */
   const blind: Record<string, string> = {};
   const seeing: Record<string, string> = {};
@@ -43,13 +37,13 @@ describe('a private project', () => {
   const beforehand = new Map<string, string>();
 
   const made = async (method: string, path: string, body?: unknown, token?: string) => {
-    const response = await server.call(method, path, body, token === undefined ? {} : { token });
+    const response = await server().call(method, path, body, token === undefined ? {} : { token });
     assert(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
     return response.body;
   };
 
   const linesFor = async (token: string): Promise<{ status: number; text: string }> => {
-    const url = `${server.origin}/api/admin/events.ndjson?follow=false`;
+    const url = `${server().origin}/api/admin/events.ndjson?follow=false`;
     const response = await fetch(url, { headers: token === '' ? {} : { authorization: token } });
     return { status: response.status, text: await response.text() };
   };
@@ -66,14 +60,13 @@ describe('a private project', () => {
   };
 
   before(async () => {
-    server = await startTestServer();
     const user = async (rootRole: number, project?: string, roleId?: number): Promise<string> => {
-      const { id, token } = await addUser(server, rootRole);
+      const { id, token } = await addUser(server(), rootRole);
       if (project !== undefined) await made('POST', `/projects/${project}/users/${id}/roles/${roleId}`);
       return token;
     };
-    const ownerToBe = await addUser(server, VIEWER);
-    const memberToBe = await addUser(server, VIEWER);
+    const ownerToBe = await addUser(server(), VIEWER);
+    const memberToBe = await addUser(server(), VIEWER);
     const { id: groupId } = await made('POST', '/groups', {
       name: 'people',
       users: [{ user: { id: memberToBe.id } }],
@@ -89,7 +82,7 @@ describe('a private project', () => {
     seeing['a member by a group'] = memberToBe.token;
     await addSeen('default');
     // Who uses the service is counted.
-    for (const token of Object.values(blind)) await server.call('GET', '/projects', undefined, { token });
+    for (const token of Object.values(blind)) await server().call('GET', '/projects', undefined, { token });
     for (const [kind, token] of Object.entries(blind))
       for (const path of openPaths()) beforehand.set(`${kind} ${path}`, await shown(path, token));
 
@@ -115,7 +108,6 @@ describe('a private project', () => {
     await made('POST', `/projects/${HIDDEN}/users/${ownerToBe.id}/roles/${OWNER}`);
     await made('PUT', `/projects/${HIDDEN}/groups/${groupId}/roles`, { roles: [MEMBER] });
   });
-  after(() => server.stop());
 
   /** Paths of reads that name nothing, or what everybody sees. */
   function openPaths(): string[] {
@@ -139,7 +131,7 @@ describe('a private project', () => {
   }
 
   async function shown(path: string, token: string): Promise<string> {
-    return textOf(await server.call('GET', path, undefined, { token }));
+    return textOf(await server().call('GET', path, undefined, { token }));
   }
 
   it('is in no list, count, search or report of those who do not see it', async (context) => {
@@ -150,7 +142,7 @@ describe('a private project', () => {
         assert(!now.includes(HIDDEN), `${kind}: ${path}`);
       }
     }
-    const stats = await server.call('GET', '/instance-stats', undefined, {
+    const stats = await server().call('GET', '/instance-stats', undefined, {
       token: blind['a root Viewer'] as string,
     });
     assert.deepEqual([stats.body.projects, stats.body.flags], [1, 3]);
@@ -177,7 +169,7 @@ describe('a private project', () => {
       for (const [kind, token] of Object.entries(blind)) {
         const asked = async (word: string): Promise<string> =>
           textOf(
-            await server.call(route.method, pathOf(route, word), undefined, { token }),
+            await server().call(route.method, pathOf(route, word), undefined, { token }),
             ...Object.values(ids),
           ).replaceAll(ABSENT, HIDDEN);
         assert.equal(await asked(HIDDEN), await asked(ABSENT), `${kind}: ${route.operationId}`);
@@ -191,7 +183,7 @@ describe('a private project', () => {
   it('was not there at any moment of the past, nor was a flag in it that has been moved out since', async () => {
     const flags = `/projects/${HIDDEN}/features`;
     await made('POST', flags, { name: `${HIDDEN}.moved`, description: `${HIDDEN} description` });
-    const eventId = server.server.store.engine.lastId;
+    const eventId = server().server.store.engine.lastId;
     await made('PUT', `${flags}/${HIDDEN}.moved`, { description: 'nothing to hide' });
     await made('POST', `${flags}/${HIDDEN}.moved/changeProject`, { newProjectId: 'default' });
     const routes = ADMIN_ROUTES.filter(({ query }) => query?.['at'] !== undefined);
@@ -199,7 +191,7 @@ describe('a private project', () => {
     const asked = async ({ method, path }: (typeof ADMIN_ROUTES)[number], word: string, token: string) => {
       const named = path.replace(':projectId', word).replace(':featureName', `${word}.moved`);
       const body = method === 'POST' ? { environment: 'development' } : undefined;
-      return server.call(method, `${named}?at=${eventId}`, body, { token });
+      return server().call(method, `${named}?at=${eventId}`, body, { token });
     };
     for (const route of routes) {
       for (const [kind, token] of Object.entries(blind)) {
@@ -250,7 +242,7 @@ describe('a private project', () => {
     ];
     for (const [method, path, bodyOf] of bodies) {
       const asked = async (word: string, segment: string): Promise<string> =>
-        textOf(await server.call(method, path, bodyOf(word, Number(segment)), { token }), ids.segment);
+        textOf(await server().call(method, path, bodyOf(word, Number(segment)), { token }), ids.segment);
       const [hidden, absent] = [await asked(HIDDEN, ids.segment), await asked(ABSENT, NO_ID)];
       assert.equal(hidden, absent.replaceAll(ABSENT, HIDDEN), `${method} ${path}`);
     }
@@ -258,7 +250,7 @@ describe('a private project', () => {
 
   it('keeps its names and its uses, and a refusal for that does not say whose they are', async () => {
     const token = blind['a root Editor'] as string;
-    const taken = await server.call(
+    const taken = await server().call(
       'POST',
       '/projects/default/features',
       { name: `${HIDDEN}.flag` },
@@ -271,7 +263,7 @@ describe('a private project', () => {
     await made('POST', '/strategies', { name: 'own', parameters: [] });
     const strategies = `/projects/${HIDDEN}/features/${HIDDEN}.flag/environments/development/strategies`;
     await made('POST', strategies, { name: 'own' });
-    const inUse = await server.call('DELETE', '/strategies/own', undefined, { token });
+    const inUse = await server().call('DELETE', '/strategies/own', undefined, { token });
     assert.equal(inUse.status, 409);
     assert.match(inUse.body.message, /is used by flags: 1 in a private project/);
   });
@@ -279,7 +271,7 @@ describe('a private project', () => {
   it('is told of to nobody who hears of events, unless they see it', async () => {
     const viewer = blind['a root Viewer'] as string;
     const owner = seeing['an Owner of the project'] as string;
-    const streamOf = (token: string) => openStream(server.origin, '/api/admin/event-stream', { token });
+    const streamOf = (token: string) => openStream(server().origin, '/api/admin/event-stream', { token });
     const [deaf, hearing] = [await streamOf(viewer), await streamOf(owner)];
     for (const stream of [deaf, hearing]) assert.equal((await stream.next()).event, 'opened');
     const change = (project: string) =>
@@ -302,7 +294,7 @@ describe('a private project', () => {
     for (const [kind, token] of Object.entries(everybody)) {
       const { status, text } = await linesFor(token);
       assert.equal(status, 200, kind);
-      const { body } = await server.call('GET', '/search/events?limit=1000', undefined, { token });
+      const { body } = await server().call('GET', '/search/events?limit=1000', undefined, { token });
       const found: { id: number; type: string }[] = body.events.toReversed();
       const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
       assert.equal(
@@ -320,17 +312,17 @@ describe('a private project', () => {
 
   it('is there for Admins, its members, and those who are members of all projects', async () => {
     for (const [kind, token] of Object.entries(seeing)) {
-      const { body } = await server.call('GET', '/projects', undefined, { token });
+      const { body } = await server().call('GET', '/projects', undefined, { token });
       assert.deepEqual(
         body.projects.map((one: { id: string }) => one.id),
         ['default', HIDDEN],
         kind,
       );
-      const flag = await server.call('GET', `/projects/${HIDDEN}/features/${HIDDEN}.flag`, undefined, {
+      const flag = await server().call('GET', `/projects/${HIDDEN}/features/${HIDDEN}.flag`, undefined, {
         token,
       });
       assert.equal(flag.status, 200, kind);
-      const events = await server.call('POST', '/events/search', { project: HIDDEN }, { token });
+      const events = await server().call('POST', '/events/search', { project: HIDDEN }, { token });
       assert(events.body.totalEvents > 5, kind);
     }
   });
@@ -338,15 +330,15 @@ describe('a private project', () => {
   it('is there for all once it is open, and gone again once it is private, or a membership ends', async () => {
     const token = blind['a root Viewer'] as string;
     const status = async (): Promise<number> =>
-      (await server.call('GET', `/projects/${HIDDEN}`, undefined, { token })).status;
+      (await server().call('GET', `/projects/${HIDDEN}`, undefined, { token })).status;
     const settings = `/projects/${HIDDEN}/settings`;
     assert.equal(await status(), 404);
     await made('PUT', settings, { mode: 'open' });
     assert.equal(await status(), 200);
     await made('PUT', settings, { mode: 'private' });
     assert.equal(await status(), 404);
-    const { users } = (await server.call('GET', '/user-admin')).body;
-    const profile = (await server.call('GET', '/user', undefined, { token })).body;
+    const { users } = (await server().call('GET', '/user-admin')).body;
+    const profile = (await server().call('GET', '/user', undefined, { token })).body;
     assert(users.some((one: { id: number }) => one.id === profile.user.id));
     const membership = `/projects/${HIDDEN}/users/${profile.user.id}/roles/${MEMBER}`;
     await made('POST', membership);
