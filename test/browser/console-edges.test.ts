@@ -223,11 +223,11 @@ describeConsole('the edges of a day in the console', (shared) => {
     const { token } = await addUser(shared.server, VIEWER_ROLE_ID);
     const page = await signedIn({ token, expected: /status of 40[13]/ });
     const places = [
-      ...['', '/archive', '/settings', '/history', '/insights', '/flags/viewed'].map(
+      ...['', '/archive', '/settings', '/history', '/insights', '/stale-flags', '/flags/viewed'].map(
         (rest) => `projects/default${rest}`,
       ),
       ...['projects', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'account'],
-      ...['events', 'health', 'server', 'all-flags', 'playground', 'applications'],
+      ...['events', 'health', 'server', 'all-flags', 'stale-flags', 'playground', 'applications'],
       ...['groups', 'roles', 'service-accounts', 'tag-types', 'strategy-types', 'integrations'],
     ];
     for (const place of places) {

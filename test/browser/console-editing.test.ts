@@ -34,6 +34,49 @@ describeConsole('editing in the console', (shared) => {
     await page.getByText('to be on').waitFor();
   };
 
+  it('sets lifetimes of a project, with 0 for no limit, undoes them, and shows a refusal at its type', async () => {
+    const page = await signedIn({ place: '#/projects/default/settings', expected: /status of 400/ });
+    await press(page, 'Edit lifetimes…');
+    const dialog = dialogOf(page, /^Lifetimes/);
+    const release = dialog.getByLabel('Release, in days');
+    await release.fill('ninety');
+    await dialog.getByLabel('Operational, in days').fill('0');
+    await press(dialog, 'Save');
+    await dialog.getByRole('alert').waitFor();
+    assert.equal(await release.getAttribute('aria-invalid'), 'true');
+    await isAccessible(page, 'the dialog of lifetimes');
+    await release.fill('90');
+    await press(dialog, 'Save');
+    await notice(page, 'The lifetimes are changed.');
+    await page.getByRole('row', { name: /^Release 90/ }).waitFor();
+    await page.getByRole('row', { name: /^Operational no limit/ }).waitFor();
+    assert.deepEqual((await read('/projects/default/overview')).lifetimes, {
+      release: 90,
+      operational: null,
+    });
+    await press(page, 'Undo');
+    await page.getByRole('row', { name: /^Release 40/ }).waitFor();
+    assert.deepEqual((await read('/projects/default/overview')).lifetimes, {});
+  });
+
+  it('says of a stale flag where its outcome is constant and what needs it, and archives one that nothing needs', async () => {
+    const { call } = shared.server;
+    for (const name of ['left-over', 'needed', 'needing'])
+      await makeFlag(call, name, { stale: name !== 'needing' });
+    await call('POST', `${FEATURES}/needing/dependencies`, { feature: 'needed' });
+    const page = await signedIn({ place: '#/projects/default/stale-flags' });
+    await page.getByText('No application has reported yet').waitFor();
+    const rowOf = (name: string) =>
+      page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+    await rowOf('left-over').getByText('production: off for everyone since').waitFor();
+    await rowOf('left-over').getByText('not known').waitFor();
+    await rowOf('needed').getByRole('link', { name: 'needing' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Archive… needed' }).count(), 0);
+    await press(page, 'Archive… left-over');
+    await press(dialogOf(page, 'Archive this flag?'), 'Archive');
+    await rowOf('left-over').waitFor({ state: 'detached' });
+  });
+
   it('creates a flag, says what will be true, and shows a refusal at the field that it is about', async () => {
     const page = await signedIn({ expected: /status of 40[01]/ });
     await press(page, 'New flag');

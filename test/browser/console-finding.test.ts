@@ -77,6 +77,7 @@ describeConsole('finding in the console', (shared) => {
     for (const [text, found] of Object.entries({
       archive: 'Archive of Default',
       insights: 'Insights into Default',
+      stale: 'Stale flags of Default',
       settings: 'Settings of Default',
       export: 'Export the flags of default',
       loyal: 'loyalty-tier',

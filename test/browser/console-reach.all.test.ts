@@ -264,6 +264,7 @@ async function projects(hands: Hands): Promise<void> {
   await page.locator('[aria-label="Favorite Shop"][aria-pressed=true]').waitFor();
   await hands.reach('removeFavoriteProject', 'Favorite Shop');
   await hands.open('projects/shop/insights', 'Insights');
+  await hands.open('projects/shop/stale-flags', 'Stale flags');
   await hands.open('projects/shop/settings', 'Settings');
   await hands.form('updateProject', 'Edit…', { Description: 'What customers see' }, 'Save');
   const rules = {
@@ -271,6 +272,12 @@ async function projects(hands: Hands): Promise<void> {
     'Links of new flags': 'Ticket: https://shop.example/{{feature}}',
   };
   await hands.form('updateProjectEnterpriseSettings', more('Rules for new flags…'), rules, 'Save');
+  await hands.form(
+    'updateProjectEnterpriseSettings',
+    'Edit lifetimes…',
+    { 'Release, in days': '90' },
+    'Save',
+  );
   await hands.form('exportFeatures', more('Export flags…'), {}, 'Export');
   const content = JSON.stringify({ features: [{ name: 'shop-brought' }] });
   await more('Import flags…')();
@@ -417,6 +424,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.open('playground', 'Playground');
   await hands.reach('getAdvancedPlayground', 'Evaluate');
   await hands.open('all-flags', 'All flags');
+  await hands.open('stale-flags', 'Stale flags');
   await hands.open('events', 'Events');
   await hands.reach('getEventTypes', () =>
     hands.press(page.locator('summary').filter({ hasText: 'More filters' })),
@@ -431,6 +439,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
   await hands.open('server', 'Server');
   await hands.form('setCors', 'Edit origins…', { Origins: 'https://shop.example' }, 'Save');
+  await hands.form('updateFeatureTypeLifetime', 'Edit Release', { Days: '60' }, 'Save');
   await hands.form('toggleMaintenance', 'Start maintenance…', {}, 'Start maintenance');
   await hands.reach('toggleMaintenance', 'End maintenance');
 }

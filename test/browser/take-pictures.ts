@@ -182,6 +182,8 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   settings: [`${SHOP}/settings`, '.listing'],
   history: [`${SHOP}/history`, '.event'],
   insights: [`${SHOP}/insights`, '.tile'],
+  'stale-flags': [`${SHOP}/stale-flags`, '.listing'],
+  'all-stale-flags': ['#/stale-flags', '.listing'],
   health: ['#/health', '.tile'],
   events: ['#/events', '.event'],
   nothing: ['#/no/such/place', '.empty'],
@@ -212,6 +214,8 @@ const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: reado
   question: [SHOP, 'checkout-redesign in production'],
   chosen: [SHOP, 'Select stop-orders', 'Select checkout-redesign', 'More for the selected flags'],
   find: [SHOP, 'Control+k'],
+  'lifetimes-form': [`${SHOP}/settings`, 'Edit lifetimes…'],
+  'lifetime-form': ['#/server', 'Edit Release'],
   'row-menu': ['#/users', 'More for Ada Lovelace'],
 };
 

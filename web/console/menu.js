@@ -9,6 +9,7 @@ export const SECTIONS = [
     [
       ['All flags', 'flag', 'all-flags'],
       ['Change requests', 'branch', 'change-requests'],
+      ['Stale flags', 'archive', 'stale-flags'],
       ['Playground', 'check', 'playground'],
     ],
   ],

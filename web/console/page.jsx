@@ -27,6 +27,7 @@ import { PlaygroundView } from './views/playground-view.jsx';
 import { ProjectsView } from './views/projects-view.jsx';
 import { ServerView } from './views/server-view.jsx';
 import { SettingsView } from './views/settings-view.jsx';
+import { StaleFlagsView } from './views/stale-flags-view.jsx';
 import { TokensView } from './views/tokens-view.jsx';
 
 /** @import { EventHead, Place, Session } from './types.d.ts' */
@@ -64,12 +65,13 @@ const OF_PROJECT = /** @type {const} */ ({
   settings: [SettingsView, 'Settings of '],
   history: [EventsView, 'History of '],
   insights: [InsightsView, 'Insights into '],
+  'stale-flags': [StaleFlagsView, 'Stale flags of '],
 });
 
 /** Views that need nothing but their name, those of kinds aside. */
 const PLAIN = {
   ...{ projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView, server: ServerView },
-  'change-requests': ChangeRequestsView,
+  ...{ 'change-requests': ChangeRequestsView, 'stale-flags': StaleFlagsView },
   ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
 };
 

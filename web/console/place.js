@@ -8,13 +8,23 @@ import { signal } from '@preact/signals';
 
 /** Views that need nothing but their name. */
 const PLAIN = /** @type {const} */ ([
-  ...['projects', 'all-flags', 'playground', 'tokens', 'account', 'events', 'health', 'server'],
+  ...[
+    'projects',
+    'all-flags',
+    'stale-flags',
+    'playground',
+    'tokens',
+    'account',
+    'events',
+    'health',
+    'server',
+  ],
   ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications', 'integrations'],
   ...['segments', 'context-fields', 'tag-types', 'strategy-types', 'change-requests'],
 ]);
 
 /** Views of a project that need nothing but its id. */
-const OF_PROJECT = /** @type {const} */ (['archive', 'settings', 'history', 'insights']);
+const OF_PROJECT = /** @type {const} */ (['archive', 'settings', 'history', 'insights', 'stale-flags']);
 
 /** The current place; null for an address that names nothing, and for none. @type {import('@preact/signals').Signal<Place | null>} */
 export const place = signal(placeOf(location.hash));

@@ -20,6 +20,7 @@ export type PlainView =
   | 'projects'
   | 'all-flags'
   | 'change-requests'
+  | 'stale-flags'
   | 'playground'
   | 'server'
   | 'tokens'
@@ -31,7 +32,7 @@ export type PlainView =
 /** A page that can be shown: the address after `#`. */
 export type Place =
   | { view: 'flags'; project: string; query: string }
-  | { view: 'archive' | 'settings' | 'history' | 'insights'; project: string; query?: string }
+  | { view: 'archive' | 'settings' | 'history' | 'insights' | 'stale-flags'; project: string; query?: string }
   | { view: 'flag'; project: string; flag: string }
   | { view: 'change-request'; project: string; request: string }
   | { view: PlainView; query?: string };

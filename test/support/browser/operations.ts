@@ -9,7 +9,6 @@ const SAME_CHANGE = 'another operation, which the console sends, makes the same 
 const BY_ENVIRONMENT =
   'environments share the variants of a flag in the console; strategies have those of their own';
 const OF_THE_SERVER = 'the environment of the server decides it; the console shows it';
-const SET_ONCE = 'it is set once for the whole server, in one request';
 const FOR_PROGRAMS = 'programs read it, in a form that is not for people';
 
 /** Operations that the console does without, and why. */
@@ -21,8 +20,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getAddon',
     'getGroup',
     'getApiTokensByName',
-    'getAllFeatureTypes',
-    'getProjectFeatureTypes',
     'getArchivedFeatures',
     'listFeatures',
     'getProjectChangeRequests',
@@ -54,8 +51,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
   ...reasoned(FOR_PROGRAMS, ['streamEventLines']),
-  ...reasoned(FOR_PROGRAMS, ['getStaleFlags', 'getProjectStaleFlags']),
-  ...reasoned(SET_ONCE, ['updateFeatureTypeLifetime']),
 };
 
 function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {

@@ -16,6 +16,8 @@ export const PAGES: Readonly<Record<string, readonly [place: string, content: st
   settings: ['#/projects/default/settings', '.listing'],
   history: ['#/projects/default/history', '.event'],
   insights: ['#/projects/default/insights', '.tile'],
+  'stale-flags': ['#/projects/default/stale-flags', '.listing'],
+  'all-stale-flags': ['#/stale-flags', '.listing'],
   projects: ['#/projects', '.listing'],
   'all-flags': ['#/all-flags', '.listing'],
   'change-requests': ['#/change-requests?show=all', '.listing'],
@@ -54,7 +56,7 @@ export const LOOKS = [
 export async function fillPages(server: TestServer): Promise<string> {
   const { call } = server;
   const { token } = await addUser(server, ADMIN_ROLE_ID);
-  await makeFlag(call, FLAG, { description: 'y'.repeat(300) });
+  await makeFlag(call, FLAG, { description: 'y'.repeat(300), stale: true });
   await addStrategy(call, FLAG, { parameters: { ids: 'z'.repeat(200) } });
   await addStrategy(call, FLAG, { name: 'flexibleRollout', parameters: { rollout: '35' }, disabled: true });
   const constraints = [{ contextName: 'country', operator: 'IN', values: ['NO', 'SE'] }];

@@ -39,6 +39,7 @@ const PROJECT_PAGES = /** @type {const} */ ([
   ['history', 'History of'],
   ['insights', 'Insights into'],
   ['settings', 'Settings of'],
+  ['stale-flags', 'Stale flags of'],
 ]);
 
 /** Whether the finder is open: the keys open no second one. */

@@ -184,6 +184,7 @@ function Head({ project, overview, may }) {
         <span>{counted(members, 'member')}</span>
         <span title={meaning}>{`${health} % healthy`}</span>
         <a href={hrefOf({ view: 'insights', project })}>Insights</a>
+        <a href={hrefOf({ view: 'stale-flags', project })}>Stale flags</a>
         <a href={hrefOf({ view: 'archive', project })}>Archive</a>
         <a href={hrefOf({ view: 'history', project })}>History</a>
         <a href={hrefOf({ view: 'settings', project })}>Settings</a>

@@ -1,4 +1,5 @@
 /** The settings of the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
+import { ServerLifetimes } from '../edit/lifetimes.jsx';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
@@ -11,9 +12,9 @@ import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
+/** @import { FlagType, OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
 
-/** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean }} Settings */
+/** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean, types: readonly FlagType[] }} Settings */
 
 export function ServerView() {
   const session = useSession();
@@ -21,13 +22,14 @@ export function ServerView() {
   const isAdmin = session.may('admin');
   const loaded = useResource(async () => {
     if (!isAdmin) return null;
-    const [oidc, saml, config, { enabled }] = await Promise.all([
+    const [oidc, saml, config, { enabled }, { types }] = await Promise.all([
       client.get('/auth/oidc/settings'),
       client.get('/auth/saml/settings'),
       client.get('/ui-config'),
       client.get('/maintenance'),
+      client.get('/feature-types'),
     ]);
-    return /** @type {Settings} */ ({ oidc, saml, config, enabled });
+    return /** @type {Settings} */ ({ oidc, saml, config, enabled, types });
   }, [client, isAdmin]);
   const refresh = () => void loaded.refresh();
   useEvents(session, refresh);
@@ -41,6 +43,7 @@ export function ServerView() {
           <>
             <SignOn oidc={settings.oidc} saml={settings.saml} />
             <Origins of={settings.config.frontendApiOrigins} refresh={refresh} />
+            <ServerLifetimes of={settings.types} refresh={refresh} />
             <Maintenance enabled={settings.enabled} refresh={refresh} />
           </>
         ),

@@ -4,6 +4,7 @@ import { audienceOf } from '../audience.js';
 import { path } from '../client.js';
 import { configure } from '../edit/change-request-edits.jsx';
 import { exportFlags, importFlags } from '../edit/flag-files.jsx';
+import { ProjectLifetimes } from '../edit/lifetimes.jsx';
 import {
   addGroup,
   addMember,
@@ -31,7 +32,7 @@ import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { KindPart } from './kind-view.jsx';
 
-/** @import { ChangeRequestConfig, Environment, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
+/** @import { ChangeRequestConfig, Environment, FlagTypes, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function SettingsView({ project }) {
@@ -53,7 +54,13 @@ export function SettingsView({ project }) {
     },
     [client, project],
   );
+  const lifetimes = useResource(
+    /** @returns {Promise<FlagTypes>} */
+    () => client.get(path`/projects/${project}/feature-types`),
+    [client, project],
+  );
   useEvents(session, () => {
+    void lifetimes.refresh();
     void access.refresh();
     void environments.refresh();
   });
@@ -72,6 +79,9 @@ export function SettingsView({ project }) {
       ))}
       {whenLoaded(environments, (loaded) => (
         <Environments key="environments" project={project} {...loaded} may={may} />
+      ))}
+      {whenLoaded(lifetimes, ({ types }) => (
+        <ProjectLifetimes key="lifetimes" project={project} of={types} may={may} />
       ))}
       {may ? <KindPart key="tokens" kind={tokens} /> : null}
     </>
