@@ -28,8 +28,8 @@ import { constantOutcome } from './constant-outcome.ts';
 
 type Context = RequestContext<unknown>;
 
-/** Applications that are named of each flag. */
-const APPLICATIONS_MAX = 20;
+/** Applications that are named of each flag, and flags. */
+const NAMES_MAX = 20;
 
 const PAGE = pageParameters({
   limitMax: 50,
@@ -64,9 +64,9 @@ const StaleFlagSchema = titled('StaleFlag', {
   ),
   applications: described(
     v.array(v.string()),
-    `Those that reported evaluations of it in the last 90 days, ${APPLICATIONS_MAX} at most.`,
+    `Those that reported evaluations of it in the last 90 days, ${NAMES_MAX} at most.`,
   ),
-  dependents: described(v.array(v.string()), 'Flags that have it as a parent.'),
+  dependents: described(v.array(v.string()), `Flags that have it as a parent, ${NAMES_MAX} at most.`),
 });
 
 const StaleFlagsSchema = titled('StaleFlags', {
@@ -160,17 +160,15 @@ interface Moment {
 }
 
 async function viewOf(context: Context, { project, record }: ShownFlag, { nowMs, switches }: Moment) {
-  const { world, usage } = context;
+  const { world, usage, requester } = context;
   const { flag, createdBy } = record;
   const owner = createdBy === null ? undefined : world.directory.users.get(createdBy);
   const state = stateOf(context, flag, nowMs);
   const wide = await lastChange(context, { feature: flag.name, type: OF_ALL_ENVIRONMENTS });
   if (isRefusal(wide)) return wide;
   const environments: object[] = [];
-  for (const { name, enabled } of projectEnvironments(world, project)) {
-    const compiled = compileFlag(flag, name);
-    const constant = constantOutcome(compiled, scopeOf(world, name, enabled));
-    const switched = compiled.isOn ? (switches.get(name) ?? null) : null;
+  for (const { name, constant, isOn } of await inTurns(outcomesOf(world, project, flag), requester)) {
+    const switched = isOn ? (switches.get(name) ?? null) : null;
     const isDated = constant?.isOwn === true;
     const query = { feature: flag.name, type: OF_ONE_ENVIRONMENT, environment: name } as const;
     const own = isDated ? await lastChange(context, query) : null;
@@ -188,8 +186,8 @@ async function viewOf(context: Context, { project, record }: ShownFlag, { nowMs,
     ...{ name: flag.name, project: flag.project, type: flag.type, createdAt: flag.createdAt },
     owner: owner === undefined ? null : actingName(owner),
     ...{ state, stateSince, environments },
-    applications: applicationsOf(context, flag.name, APPLICATIONS_MAX),
-    dependents: flag.children,
+    applications: applicationsOf(context, flag.name, NAMES_MAX),
+    dependents: flag.children.slice(0, NAMES_MAX),
   };
 }
 
@@ -204,6 +202,18 @@ async function stateSinceOf(
     return new Date(endOfLife(flag, lifetimesIn(world, flag.project))).toISOString();
   const marked = await lastChange(context, { feature: flag.name, type: ['feature-stale-on'] });
   return marked === null || isRefusal(marked) ? marked : marked.at;
+}
+
+/** Of each environment of the project: a flag may have a thousand rules in each. */
+function* outcomesOf(world: World, project: ProjectState, flag: Flag) {
+  const outcomes = [];
+  for (const { name, enabled } of projectEnvironments(world, project)) {
+    const compiled = compileFlag(flag, name);
+    const constant = constantOutcome(compiled, scopeOf(world, name, enabled));
+    outcomes.push({ name, constant, isOn: compiled.isOn });
+    yield;
+  }
+  return outcomes;
 }
 
 function scopeOf({ directory, projects, flagProjects }: World, environment: string, isEnabled: boolean) {
