@@ -204,7 +204,7 @@ async function stateSinceOf(
   return marked === null || isRefusal(marked) ? marked : marked.at;
 }
 
-/** Of each environment of the project: a flag may have a thousand rules in each. */
+/** The outcomes in each environment of the project, in steps: a flag may have a thousand rules in each. */
 function* outcomesOf(world: World, project: ProjectState, flag: Flag) {
   const outcomes = [];
   for (const { name, enabled } of projectEnvironments(world, project)) {

@@ -52,7 +52,7 @@ const LifetimeTable = ({ of, actionOf }) => (
   />
 );
 
-/** What is no number is sent as it is, and refused. @param {string} text */
+/** A number of days; any other text is sent as it is, and refused. @param {string} text */
 const daysOf = (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
 /** @param {Session} session @param {FlagType} type @param {() => void} after */
