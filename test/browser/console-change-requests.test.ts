@@ -48,7 +48,8 @@ describeConsole('change requests in the console', (shared) => {
     await press(page.getByRole('dialog'), 'Send');
     await page.getByText('In review, 0 of 1').waitFor();
 
-    const other = await open(reviewer, '#/projects/default');
+    const other = await open(reviewer, '#/all-flags?query=checkout');
+    await other.getByRole('rowheader', { name: 'change requested' }).waitFor();
     await other.getByRole('link', { name: 'Change requests 1 waits for you' }).click();
     await other.getByRole('link', { name: 'Checkout for more' }).click();
     await press(other, 'Approve');
@@ -65,8 +66,6 @@ describeConsole('change requests in the console', (shared) => {
     const page = await openFlag(author, 'switched');
     await flagSwitch(page, 'switched', 'production').click();
     await notice(page, 'Proposed for production').waitFor();
-    const other = await open(author, '#/all-flags?query=switched');
-    await other.getByRole('rowheader', { name: 'change requested' }).waitFor();
     assert.equal(await flagSwitch(page, 'switched', 'production').getAttribute('aria-checked'), 'false');
     assert.equal((await inProduction('switched')).enabled, false);
     await press(page, 'Undo');
