@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Count, Integer, Timestamp } from '../../domain/json/schema.ts';
 import type { AddonKind, AddonRecords } from '../../domain/kinds/addon-kind.ts';
 import { addonRecordsOf, findAddonRecord, type ReadRecord } from '../../domain/state/addon-records.ts';
-import { type DomainEvent, inProjectEnvironment, recordEvent } from '../../domain/state/events.ts';
+import { type DomainEvent, recordEvent } from '../../domain/state/events.ts';
 import { notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { ACTION_NAMES } from './action-names.ts';
@@ -99,15 +99,13 @@ export const REQUEST: AddonKind<StoredRequest> = {
   upgrades: [],
   countMax: 100_000,
   bytesMax: REQUEST_BYTES_MAX,
+  placeOf: (request) => request,
   issuesOf: ({ data }) => schemaIssues(RequestSchema, data, 'The change request'),
 };
 
 export type RequestRecord = ReadRecord<StoredRequest>;
 
-/**
- * The event that leaves the request as `after`; null: without it. It names the project, so that nobody sees it to whom the project is
- * hidden, and not the request as it was, which would double the journal.
- */
+/** The event that leaves the request as `after`; null: without it. It lacks the request as it was, which would double the journal. */
 export function requestEvent(
   type: string,
   before: StoredRequest | null,
@@ -116,13 +114,7 @@ export function requestEvent(
   const request = (after ?? before)!;
   const content = (data: StoredRequest | null) => (data === null ? null : { data, secrets: {} });
   const event = recordEvent(REQUEST, request.id, [content(before), content(after)]);
-  const about = inProjectEnvironment(request.project, request.environment);
-  return {
-    ...event,
-    type,
-    ...about,
-    preData: after === null ? event.preData : null,
-  } as unknown as DomainEvent;
+  return { ...event, type, preData: after === null ? event.preData : null } as unknown as DomainEvent;
 }
 
 const ofProjects = new WeakMap<AddonRecords, ReadonlyMap<string, readonly StoredRequest[]>>();

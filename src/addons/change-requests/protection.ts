@@ -4,7 +4,7 @@ import { type Issue, issuesOf } from '../../domain/json/issues.ts';
 import { Count } from '../../domain/json/schema.ts';
 import type { AddonKind, AddonRecords } from '../../domain/kinds/addon-kind.ts';
 import { addonRecordsOf, type ReadRecord } from '../../domain/state/addon-records.ts';
-import { type DomainEvent, inProjectEnvironment, recordEvent } from '../../domain/state/events.ts';
+import { type DomainEvent, recordEvent } from '../../domain/state/events.ts';
 import type { World } from '../../domain/state/world.ts';
 
 export const APPROVALS_MAX = 10;
@@ -52,6 +52,7 @@ export const PROTECTION: AddonKind<Protection> = {
   upgrades: [],
   countMax: 10_000,
   bytesMax: 16 * 1024,
+  placeOf: (protection) => protection,
   issuesOf: ({ data }) => schemaIssues(ProtectionSchema, data, 'The configuration'),
 };
 
@@ -112,7 +113,6 @@ export function skipsIn(world: World): number {
   return count;
 }
 
-/** Each event names its project, so that nobody sees it to whom the project is hidden. */
 export function protectionEvent(
   type: typeof CONFIGURATION_UPDATED | typeof SKIPPED,
   id: number,
@@ -120,9 +120,5 @@ export function protectionEvent(
 ): DomainEvent {
   const content = (data: Protection | null) => (data === null ? null : { data, secrets: {} });
   const event = recordEvent(PROTECTION, id, [content(before), content(after)]);
-  return {
-    ...event,
-    type,
-    ...inProjectEnvironment(after.project, after.environment),
-  } as unknown as DomainEvent;
+  return { ...event, type } as unknown as DomainEvent;
 }

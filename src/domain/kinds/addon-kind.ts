@@ -22,6 +22,8 @@ export interface AddonKind<T extends object = object> {
   readonly countMax: number;
   /** The largest record as JSON, secrets included. */
   readonly bytesMax: number;
+  /** The environment of a project that a record is about; its events name both, so that they are hidden with the project. */
+  placeOf?(data: T): { readonly project: string; readonly environment: string };
   /** Lists what is wrong with a record of a state document. Paths begin at the record. */
   issuesOf(content: AddonContent<T>): readonly Issue[];
 }

@@ -254,12 +254,15 @@ export function recordEvent(
   id: number,
   [before, after]: readonly [AddonContent | null, AddonContent | null],
 ): RecordEvent {
+  const place = kind.placeOf?.((after ?? before)!.data);
   const { created, updated, deleted } = kind.events;
   const { secrets = {} } = after ?? {};
   const hidden = { kind: kind.name, id, version: versionOf(kind) };
   return {
     type: (before === null ? created : after === null ? deleted : updated) as RecordEvent['type'],
-    ...ABOUT_NOTHING,
+    ...((place === undefined
+      ? ABOUT_NOTHING
+      : inProjectEnvironment(place.project, place.environment)) as Nothing),
     data: after?.data ?? null,
     preData: before?.data ?? null,
     hidden: Object.keys(secrets).length === 0 ? hidden : { ...hidden, secrets },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { protectionOf } from '../../../src/addons/change-requests/protection.ts';
+import { isRecordEvent } from '../../../src/domain/state/events.ts';
 import '../../support/check-responses.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { type AddedUser, addUser, makeFlag } from '../../support/interface.ts';
@@ -218,6 +219,10 @@ describeInterface('change requests', (server) => {
     const { addonRecords, ...others } = exportState(server().server.store.engine.world);
     const plan = planImport({ ...others, addonRecords });
     assert(plan.ok, JSON.stringify(plan));
+    assert(
+      plan.events.every((event) => !isRecordEvent(event) || event.project === 'default'),
+      'their events are hidden with the project',
+    );
     const imported = new TestWorld(plan.events).world;
     assert.deepEqual(exportState(imported).addonRecords, addonRecords);
     assert.equal(
