@@ -16,13 +16,9 @@ function assertInOrder(taken: readonly number[], expected: readonly number[], do
   assert(taken.length - expected.length <= doublesMax, `${taken.length - expected.length} doubles`);
 }
 
-export async function sendToFlaky({
-  events,
-  seed,
-}: {
-  readonly events: number;
-  readonly seed: number;
-}): Promise<void> {
+type Plan<Count extends string> = Readonly<Record<Count | 'seed', number>>;
+
+export async function sendToFlaky({ events, seed }: Plan<'events'>): Promise<void> {
   const random = seededRandom(seed);
   const scene = new Scene({ seed, ringChanges: 500 });
   const awayUntilMs = scene.time.nowMs + 24 * HOUR_MS;
@@ -78,13 +74,7 @@ async function sendThroughLives({ lives, seed, start }: Lives): Promise<void> {
 }
 
 /** The process dies with attempts under way, and starts again on its disk. */
-export function crashWhileSending({
-  crashes,
-  seed,
-}: {
-  readonly crashes: number;
-  readonly seed: number;
-}): Promise<void> {
+export function crashWhileSending({ crashes, seed }: Plan<'crashes'>): Promise<void> {
   let disk = new MemoryFileSystem();
   return sendThroughLives({
     lives: crashes + 1,
@@ -124,13 +114,7 @@ class MemoryValue implements SharedValue {
 }
 
 /** Another node begins to lead, while the one before it notices late, or stands still with attempts under way and goes on afterwards. */
-export function takeOverWhileSending({
-  takeOvers,
-  seed,
-}: {
-  readonly takeOvers: number;
-  readonly seed: number;
-}): Promise<void> {
+export function takeOverWhileSending({ takeOvers, seed }: Plan<'takeOvers'>): Promise<void> {
   const random = seededRandom(seed);
   const shared = new MemoryValue(() => random.chance(0.05));
   return sendThroughLives({

@@ -137,13 +137,19 @@ test('an event is delivered, listed, and delivered again from its id, also after
   }
 });
 
-test('a failed delivery is shown, and sent again on request', async (t) => {
+/** A receiver that refuses what it gets, and has got something. */
+async function startFailing(t: TestContext): Promise<Scene> {
   const scene = await startScene(t);
   scene.status = 500;
   const failed = scene.next();
   await createFlag(scene, 'a');
   await failed;
   await until(scene, ({ state }) => state === 'retrying');
+  return scene;
+}
+
+test('a failed delivery is shown, and sent again on request', async (t) => {
+  const scene = await startFailing(t);
   const [row] = await rowsOf(scene);
   assert.deepEqual([row?.state, row?.stateDetails], ['failed', 'The receiver answered with status 500.']);
   const tested = await scene.call('POST', `/addons/${scene.id}/delivery/test`);
@@ -164,12 +170,7 @@ test('a test reaches the receiver with the id 0, and is shown', async (t) => {
 });
 
 test('secrets of an integration are in no log line, response or row', async (t) => {
-  const scene = await startScene(t);
-  scene.status = 500;
-  const failed = scene.next();
-  await createFlag(scene, 'a');
-  await failed;
-  await until(scene, ({ state }) => state === 'retrying');
+  const scene = await startFailing(t);
   const shown = [await scene.call('GET', '/addons'), await scene.call('GET', `/addons/${scene.id}/events`)];
   shown.push(await scene.call('GET', '/events'), await scene.call('GET', `/addons/${scene.id}/delivery`));
   for (const { body } of shown) assert(!JSON.stringify(body).includes('very-secret'));
