@@ -1,6 +1,7 @@
 /** Reads a response that stays open: server-sent events, one after the other. */
 import assert from 'node:assert/strict';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { closedAfter, type Test } from './server.ts';
 
 export interface SentEvent {
   /** `message` where the stream gives none. */
@@ -118,3 +119,7 @@ function parsed(block: string, comments: string[]): SentEvent | null {
   if (data === undefined) return null;
   return { event: fields.get('event') ?? 'message', id: fields.get('id') ?? '', data: JSON.parse(data) };
 }
+
+/** A stream that is open until the end of a test. */
+export const streamFor = async (t: Test, ...options: Parameters<typeof openStream>): Promise<OpenedStream> =>
+  closedAfter(t, await openStream(...options));

@@ -7,9 +7,9 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../../src/addons/sdk/query-watches.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
-import { type OpenedStream, openStream } from '../../support/event-stream.ts';
+import { type OpenedStream, openStream, streamFor } from '../../support/event-stream.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
-import { closedAfter, describeInterface, type TestServer } from '../../support/server.ts';
+import { describeInterface, type TestServer } from '../../support/server.ts';
 
 const STREAMING = '/api/client/streaming';
 
@@ -273,7 +273,7 @@ describeInterface('GET /api/client/streaming', (server) => {
       ['default:development.unknown', 401],
       [frontend, 403],
     ] as const) {
-      const stream = closedAfter(t, await openStream(server().origin, STREAMING, { token }));
+      const stream = await streamFor(t, server().origin, STREAMING, { token });
       assert.equal(stream.status, status);
       stream.close();
     }

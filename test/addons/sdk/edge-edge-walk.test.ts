@@ -6,14 +6,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as v from 'valibot';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
-import { openStream } from '../../support/event-stream.ts';
+import { streamFor } from '../../support/event-stream.ts';
 import { addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
-import {
-  closedAfter,
-  describeInterface,
-  type RequestOptions,
-  type TestServer,
-} from '../../support/server.ts';
+import { describeInterface, type RequestOptions, type TestServer } from '../../support/server.ts';
 import { Delta, EntityTag, Features, ValidatedTokens } from './edge-edge-types.ts';
 
 const EDGE_HEADERS = {
@@ -150,25 +145,19 @@ describeInterface('Unleash Edge', (server) => {
 
   it('streams, and comes back with the id that it saw last', async (t) => {
     const token = await addToken(server(), { type: 'client', environment: 'development' });
-    const first = closedAfter(
-      t,
-      await openStream(server().origin, '/api/client/streaming', {
-        token,
-        headers: EDGE_HEADERS,
-      }),
-    );
+    const first = await streamFor(t, server().origin, '/api/client/streaming', {
+      token,
+      headers: EDGE_HEADERS,
+    });
     const connected = await first.next();
     assert.equal(connected.event, 'unleash-connected');
     v.parse(Delta, connected.data);
     first.close();
     await server().call('POST', `${environmentPath('rolled-out')}/on`);
-    const again = closedAfter(
-      t,
-      await openStream(server().origin, '/api/client/streaming', {
-        token,
-        headers: { ...EDGE_HEADERS, 'last-event-id': connected.id },
-      }),
-    );
+    const again = await streamFor(t, server().origin, '/api/client/streaming', {
+      token,
+      headers: { ...EDGE_HEADERS, 'last-event-id': connected.id },
+    });
     const missed = v.parse(Delta, (await again.next()).data).events;
     assert.deepEqual(
       missed.map(({ type }) => type),

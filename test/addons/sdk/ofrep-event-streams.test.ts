@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
 import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
-import { type OpenedStream, openStream } from '../../support/event-stream.ts';
+import { type OpenedStream, openStream, streamFor } from '../../support/event-stream.ts';
 import { environmentPath } from '../../support/interface.ts';
-import { closedAfter, serverFor, startTestServer, type TestServer } from '../../support/server.ts';
+import { serverFor, startTestServer, type TestServer } from '../../support/server.ts';
 
 /** The part of a browser's class that the provider uses; Node has none. */
 class EventSourceOfTest extends EventTarget {
@@ -81,12 +81,9 @@ describe('event streams of OFREP', () => {
   });
 
   it('say that something has changed, and never what; pages of other origins may read them', async (t) => {
-    const stream = closedAfter(
-      t,
-      await openStream(server.origin, await requestUri(await newToken()), {
-        headers: { origin: 'https://shop.example' },
-      }),
-    );
+    const stream = await streamFor(t, server.origin, await requestUri(await newToken()), {
+      headers: { origin: 'https://shop.example' },
+    });
     assert.deepEqual([stream.status, stream.headers['access-control-allow-origin']], [200, '*']);
     const refetch = { type: 'refetchEvaluation' };
     assert.deepEqual((await stream.next()).data, refetch, 'something may have changed before it was open');
@@ -103,18 +100,18 @@ describe('event streams of OFREP', () => {
   });
 
   it('are not there for those that have no token and need one', async (t) => {
-    const stream = closedAfter(t, await openStream(server.origin, '/flags/ofrep/v1/streams/open'));
+    const stream = await streamFor(t, server.origin, '/flags/ofrep/v1/streams/open');
     assert.equal(stream.status, 404);
   });
 
   it('end when the token is deleted, and are not there any more', async (t) => {
     const token = await newToken();
     const path = await requestUri(token);
-    const stream = closedAfter(t, await openStream(server.origin, path));
+    const stream = await streamFor(t, server.origin, path);
     await stream.next();
     assert.equal((await call('DELETE', `/api-tokens/${token}`)).status, 200);
     await stream.ended;
-    const again = closedAfter(t, await openStream(server.origin, path));
+    const again = await streamFor(t, server.origin, path);
     assert.equal(again.status, 404);
   });
 });
@@ -126,7 +123,7 @@ it('a server that asks for no token names a stream that anybody may open', async
   const noToken = { token: null };
   const evaluated = await server.callBelow('/ofrep/v1')('POST', '/evaluate/flags', {}, noToken);
   const { requestUri } = evaluated.body.eventStreams[0].endpoint;
-  const stream = closedAfter(t, await openStream(server.origin, requestUri));
+  const stream = await streamFor(t, server.origin, requestUri);
   assert.equal(stream.status, 200);
   const refetch = { type: 'refetchEvaluation' };
   assert.deepEqual((await stream.next()).data, refetch);
