@@ -29,6 +29,7 @@ import {
   type TurnTime,
 } from './command-decider.ts';
 import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability-waiters.ts';
+import type { Notice } from './journal-observer.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
 import type { Outcome, Submission } from './submission.ts';
@@ -82,6 +83,8 @@ export class Engine {
   readonly loopAccounts: LoopAccounts;
   /** How much each user may still have written. */
   readonly writeAllowances: WriteAllowances;
+  /** The newest notice to clients that copy the log; null before the first one. */
+  notice: Notice | null = null;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #durabilityWaiters: DurabilityWaiters;

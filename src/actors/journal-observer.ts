@@ -18,6 +18,16 @@ export interface ObservedJournal {
   now(): number;
   /** Awaited between two readings of the journal. */
   pause(): Promise<void>;
+  /** Tells clients that copy the log. */
+  notify(notice: Notice): void;
+}
+
+/** A message about the log to clients that copy it. */
+export interface Notice {
+  readonly type: string;
+  /** The last event that it is about, by which notices differ. */
+  readonly id: number;
+  readonly data: object;
 }
 
 export interface JournalObserver {

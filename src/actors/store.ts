@@ -249,6 +249,9 @@ function observedBy(options: StoreOptions, engine: Engine): ObservedJournal {
     pause: () => background.pause(),
     firstId: () => engine.eventLog.oldestId(engine.durableId),
     durable: () => ({ id: engine.durableId, chain: engine.journal.durableChain }),
+    notify: (notice) => {
+      engine.notice = notice;
+    },
   };
 }
 

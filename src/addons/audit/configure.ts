@@ -1,4 +1,4 @@
-/** The signing of a server's history: what is on disk is signed a second later, and shown on `/health` and in metrics. */
+/** The signing of a server's history: what is on disk is signed a second later, and shown on `/health`, in metrics and to those who copy the log. */
 import type { JournalObserver, ObservedJournal } from '../../actors/journal-observer.ts';
 import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
 import type { AddonMetrics } from '../../http/serving/metrics.ts';

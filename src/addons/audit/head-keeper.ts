@@ -256,6 +256,7 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
       await this.#cutAt({ ...NOWHERE, lastId: firstId() - 1 }, history);
     const problem = await this.#contradiction(file);
     if (problem !== null) this.#contradicted(problem);
+    else this.#notify();
     return file;
   }
 
@@ -313,12 +314,18 @@ export class HeadKeeper implements HeadStatus, JournalObserver {
       this.#strideId = blockEnd.lastId;
     }
     if (place.lastId > (this.newest?.lastId ?? 0)) await this.#append(place, history, false);
+    this.#notify();
   }
 
   async #append({ lastId, link, boundary }: ChainPlace, history: string, endsBlock: boolean): Promise<void> {
     assert(this.#file !== null, 'a journal that was followed has a file of heads');
     const head = { history, lastId, link, isCut: false, at: this.#journal.now() };
     await this.#file.append({ note: this.#signer.sign(head), head, boundary, endsBlock });
+  }
+
+  #notify(): void {
+    const head = this.newest;
+    if (head !== null) this.#journal.notify({ type: 'signed', id: head.lastId, data: { head } });
   }
 
   #contradicted(problem: string): void {

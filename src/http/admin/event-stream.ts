@@ -1,6 +1,7 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 
 import type { Engine } from '../../actors/engine.ts';
+import type { Notice } from '../../actors/journal-observer.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { Caller } from '../serving/access.ts';
@@ -19,7 +20,7 @@ import {
   linesQueryOf,
 } from './event-lines.ts';
 import { isForAllReaders, projectOfSegment, seesCredentials } from './events.ts';
-import { type IsHeard, RecordedNews } from './recorded-news.ts';
+import { type IsHeard, message, RecordedNews, type Told } from './recorded-news.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
@@ -60,6 +61,18 @@ const rightsOf =
     return now === null ? 'nothing' : heardBy(engine, now);
   };
 
+const messageRoute = (told: 'head' | 'whole', own: Omit<Own, 'open' | 'success'>): StreamRoute =>
+  streamRoute({
+    ...own,
+    success: { status: 200, schema: null },
+    open: (context, whoCalls) => {
+      const knownId = knownIdIn(context);
+      if (isRefusal(knownId)) return knownId;
+      const rights = rightsOf(context, whoCalls);
+      return recordedStreams(context.engine).openMessages(context.caller, { rights, knownId, told });
+    },
+  });
+
 /** The events that the caller would find by a search. */
 function heardBy(engine: Engine, caller: Caller): IsHeard {
   const hearsAll = seesCredentials(engine.world, caller);
@@ -76,18 +89,17 @@ function heardBy(engine: Engine, caller: Caller): IsHeard {
 }
 
 export const eventStreamRoutes: readonly Route[] = [
-  streamRoute({
+  messageRoute('head', {
     path: '/event-stream',
     operationId: 'streamEvents',
     summary: 'Hear of each event once it is recorded, as server-sent events.',
     permission: 'read',
-    success: { status: 200, schema: null },
-    open: (context, whoCalls) => {
-      const knownId = knownIdIn(context);
-      if (isRefusal(knownId)) return knownId;
-      const rights = rightsOf(context, whoCalls);
-      return recordedStreams(context.engine).openMessages(context.caller, { rights, knownId });
-    },
+  }),
+  messageRoute('whole', {
+    path: '/event-stream/full',
+    operationId: 'streamWholeEvents',
+    summary: 'Get each event once it is recorded, with its data, as server-sent events.',
+    permission: 'admin',
   }),
   streamRoute({
     path: '/events.ndjson',
@@ -140,35 +152,44 @@ interface Content {
 }
 
 export class RecordedStreams {
-  readonly #messages: RecordedNews;
-  readonly #lines: RecordedNews;
+  readonly #engine: Engine;
+  readonly #news: Readonly<Record<Told, RecordedNews>>;
   readonly #subscribers: Subscribers<RecordedNews>;
   /** Open streams by the name of their caller. */
   readonly #counts = new Map<string, number>();
+  #notice: Notice | null = null;
   /** Whether the log had no time to read for a stream. */
   #isBehind = false;
 
   constructor(engine: Engine) {
-    this.#messages = new RecordedNews(engine.feed, 'messages');
-    this.#lines = new RecordedNews(engine.feed, 'lines');
-    this.#subscribers = new Subscribers(engine, { onTick: () => this.#catchUp() });
+    this.#engine = engine;
+    const news = (told: Told): RecordedNews => new RecordedNews(engine.feed, told);
+    this.#news = { head: news('head'), whole: news('whole'), lines: news('lines') };
+    this.#subscribers = new Subscribers(engine, { onTick: () => this.#lookForNotice() });
   }
 
   get count(): number {
     return this.#subscribers.count;
   }
 
-  openMessages({ actor }: Caller, { rights, knownId }: Stream): StreamOpening | Refusal {
-    const source = this.#messages;
+  openMessages(
+    { actor }: Caller,
+    { rights, knownId, told }: Stream & { readonly told: 'head' | 'whole' },
+  ): StreamOpening | Refusal {
+    const source = this.#news[told];
     return this.#open(callerName(actor), {
       ...{ headers: EVENT_STREAM_HEADERS, rights },
       content: () => {
         const { id: sentId, bytes } = source.opening(knownId);
-        const after = (id: number, isHeard: IsHeard): readonly Message[] => {
-          const next = source.messageAfter(id, isHeard);
-          return next === null ? [] : [next];
+        const notices = told === 'whole' ? this.#noticesFor() : () => [];
+        return {
+          ...{ source, sentId, first: [bytes] },
+          *after(id, isHeard) {
+            const next = source.messageAfter(id, isHeard);
+            if (next !== null) yield next;
+            yield* notices(next?.id ?? id);
+          },
         };
-        return { source, sentId, first: [bytes], after };
       },
     });
   }
@@ -187,7 +208,7 @@ export class RecordedStreams {
     const name = callerName(caller.actor);
     const refusal = this.#refuse(name);
     if (refusal !== null) return refusal;
-    const source = this.#lines;
+    const source = this.#news.lines;
     const logged = new LoggedLines({
       context,
       heard: () => {
@@ -267,8 +288,21 @@ export class RecordedStreams {
     else this.#counts.set(callerName, count);
   }
 
-  #catchUp(): void {
-    if (!this.#isBehind) return;
+  /** Gives each notice once, to a client that copies the log and has reached event `id`. */
+  #noticesFor(): (id: number) => Iterable<Message> {
+    const engine = this.#engine;
+    let sentId = 0;
+    return function* (id) {
+      const { notice } = engine;
+      if (notice === null || notice.id === sentId) return;
+      sentId = notice.id;
+      yield { id, bytes: message(notice.type, id, notice.data) };
+    };
+  }
+
+  #lookForNotice(): void {
+    if (this.#engine.notice === this.#notice && !this.#isBehind) return;
+    this.#notice = this.#engine.notice;
     this.#isBehind = false;
     this.#subscribers.wake();
   }

@@ -1,6 +1,6 @@
 /**
- * The news of streams about recorded events. A message holds the head of an event; a client reads the rest with its own
- * rights. Lines hold events whole, to copy the log elsewhere as it grows.
+ * The messages of streams about recorded events. A message holds the head of an event; a client reads the rest with
+ * its own rights. Clients that may read everything can have events whole, to copy the log elsewhere as it grows.
  */
 import type { Change, ChangeFeed } from '../../actors/change-feed.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
@@ -14,8 +14,8 @@ export const EVENTS_TOLD_MAX = 100;
 /** Characters of a message, which take some 5 ms to encode. A client that has missed more reads it in pages. */
 export const TOLD_LENGTH_MAX = 2 ** 20;
 
-/** The form in which events are sent: their heads in a message, or all of each in a line. */
-type Told = 'messages' | 'lines';
+/** The form in which events are sent: their heads or all of them in a message, or all of each in a line. */
+export type Told = 'head' | 'whole' | 'lines';
 
 /** Whether a client may hear of an event; null: of every one. */
 export type IsHeard = ((event: RecordedEvent) => boolean) | null;
@@ -88,7 +88,7 @@ export class RecordedNews {
 
   #toldOf(change: Change, id: number): object {
     const whole = toLoggedEvent(change, id);
-    if (this.#told === 'lines') return whole;
+    if (this.#told !== 'head') return whole;
     const { data: _, preData: __, tags: ___, ...head } = whole;
     return head;
   }
@@ -97,5 +97,5 @@ export class RecordedNews {
 const hearsAll = (changes: readonly Change[], isHeard: IsHeard): boolean =>
   isHeard === null || changes.every(({ events }) => events.every(isHeard));
 
-const message = (name: string, id: number, data: object | string): Uint8Array =>
+export const message = (name: string, id: number, data: object | string): Uint8Array =>
   Buffer.from(`${eventHead(name, id)}${typeof data === 'string' ? data : JSON.stringify(data)}${EVENT_END}`);

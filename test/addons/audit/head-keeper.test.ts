@@ -137,6 +137,7 @@ async function keeperOn(
   const journal: ObservedJournal = {
     ...{ fs: disk, folder: FOLDER, timer: timers.timer, now: () => 0, pause: async () => undefined },
     log: { info: ignore, warn: ignore, error: (_details, message) => void problems.push(message) },
+    notify: ignore,
     firstId: () =>
       Number(
         disk

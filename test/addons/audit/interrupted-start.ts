@@ -1,10 +1,8 @@
 /** Starts that a full disk, a kill or a power cut ends at each of their writes: the next one serves, and signs. */
-
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
-import type { HeadView } from '../../../src/addons/audit/head-keeper.ts';
 import { CommitMeter } from '../../../src/http/serving/metrics.ts';
 import { refuseUnfinishedImport } from '../../../src/persistence/recovery/unfinished-work.ts';
 import { createLog } from '../../../src/process/log.ts';
@@ -71,8 +69,7 @@ async function serveUntil(stop: (error: Error) => void, disk: MemoryFileSystem):
   const served = { state: stateHash(engine.world), lastId: engine.lastId };
   for (const addon of addons) await addon?.close?.();
   await store.close();
-  const shown = addons.map((addon) => addon?.health?.().shown as { readonly head?: HeadView } | undefined);
-  return { ...served, signedId: shown.find((one) => one?.head)?.head?.lastId ?? null };
+  return { ...served, signedId: engine.notice?.id ?? null };
 }
 
 /** Thrown once the process is dead. */

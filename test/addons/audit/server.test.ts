@@ -7,9 +7,17 @@ import type { HeadView } from '../../../src/addons/audit/head-keeper.ts';
 import { PublicKey, parseHead } from '../../../src/addons/audit/signed-head.ts';
 import { ADDONS } from '../../../src/start/addons.ts';
 import { unclaimedFiles } from '../../../src/start/unclaimed-files.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { FEATURES, makeFlag } from '../../support/interface.ts';
 import { copyOf, flagstaff, outputOf } from '../../support/operator.ts';
-import { describeInterface, serverFor, type TestServer, temporaryFolder } from '../../support/server.ts';
+import {
+  ADMIN_TOKEN,
+  closedAfter,
+  describeInterface,
+  serverFor,
+  type TestServer,
+  temporaryFolder,
+} from '../../support/server.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -22,23 +30,38 @@ async function healthOf({ origin }: TestServer): Promise<Health> {
   return (await (await fetch(`${origin}/health`)).json()) as Health;
 }
 
-/** The head of all that is on disk. */
-async function headOf(server: TestServer): Promise<HeadView> {
-  const { durableId } = server.server.store.engine;
-  for (;;) {
-    const { head } = await healthOf(server);
-    if (head !== undefined && head.lastId >= durableId) return head;
-  }
-}
-
 function assertSigned({ note, key, lastId }: HeadView): void {
   assert(PublicKey.parse(key)?.signed(note), 'the key verifies the head');
   assert.equal(parseHead(note)?.lastId, lastId);
 }
 
 describeInterface('signed heads', (server) => {
+  it('tells Admins who copy the log of each signed head, and nobody else', async (t) => {
+    const whole = closedAfter(
+      t,
+      await openStream(server().origin, '/api/admin/event-stream/full', { token: ADMIN_TOKEN }),
+    );
+    const heads = closedAfter(
+      t,
+      await openStream(server().origin, '/api/admin/event-stream', { token: ADMIN_TOKEN }),
+    );
+    await makeFlag(server().call, 'signed');
+    const { engine } = server().server.store;
+    const lastId = engine.durableId;
+    for (;;) {
+      const { event, data } = await whole.next();
+      if (event !== 'signed' || data.head.lastId < lastId) continue;
+      assertSigned(data.head);
+      break;
+    }
+    await server().call('PUT', `${FEATURES}/signed`, { description: 'after the head' });
+    for (const event of ['opened', 'recorded', 'recorded']) assert.equal((await heads.next()).event, event);
+    for (const stream of [whole, heads]) stream.close();
+  });
+
   it('stand on /health, and what they stand for in the metrics', async () => {
-    const head = await headOf(server());
+    const { head } = await healthOf(server());
+    assert(head !== undefined);
     assertSigned(head);
     const page = await (await fetch(`${server().origin}/internal-backstage/prometheus`)).text();
     assert.match(page, new RegExp(`^flagstaff_signed_event_id ${head.lastId}$`, 'm'));
@@ -115,8 +138,8 @@ it('a folder restored without its events is signed from its snapshot on, and pro
   await before.stop();
   const { lastId } = await outputOf(['restore', folder, '--to', to, '--state-only']);
   const unchanged = await serverFor(t, { folder: to });
-  assert.equal((await headOf(unchanged)).lastId, lastId);
   await unchanged.stop();
+  assert.equal(unchanged.server.store.engine.notice?.id, lastId);
   const server = await serverFor(t, { folder: to });
   await makeFlag(server.call, 'signed');
   await server.stop();

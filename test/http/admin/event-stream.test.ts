@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
-import { EVENTS_TOLD_MAX } from '../../../src/http/admin/recorded-news.ts';
+import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
 import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
@@ -71,6 +71,32 @@ describeInterface('GET /api/admin/event-stream', (server) => {
       );
       stream.close();
     }
+  });
+
+  it('tells Admins whole events, as a search shows them, and nobody else', async () => {
+    const viewer = await addUser(server(), VIEWER);
+    await makeFlag(server().call, 'whole');
+    const path = '/api/admin/event-stream/full';
+    const stream = await openStream(server().origin, path, { token: ADMIN_TOKEN });
+    assert.equal((await openStream(server().origin, path, { token: viewer.token })).status, 403);
+    const next = async () => {
+      for (;;) {
+        const told = await stream.next();
+        if (told.event !== 'signed') return told;
+      }
+    };
+    await next();
+    await describe('whole', 'words');
+    const { data } = await next();
+    const { body } = await server().call('POST', '/events/search', { feature: 'whole', limit: 1 });
+    assert.equal(body.events[0].preData.name, 'whole');
+    assert.deepEqual(data.events, body.events);
+    await record(server(), {
+      ...{ type: 'tag-type-created', project: null, featureName: null, environment: null, preData: null },
+      data: { name: 'large', description: 'x'.repeat(TOLD_LENGTH_MAX), icon: null, color: null },
+    });
+    assert.equal((await next()).event, 'missed');
+    stream.close();
   });
 
   it('goes on from the id that the client knows, and says so when more was missed than it tells', async () => {

@@ -155,6 +155,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   ],
   'project:create': ['createProject'],
   admin: [
+    'streamWholeEvents',
     'setCors',
     'updateFeatureTypeLifetime',
     'getApiTokensByName',

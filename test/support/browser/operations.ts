@@ -26,6 +26,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getProjectChangeRequestsCount',
     'getActionableChangeRequests',
     'getPendingChangeRequestsForUser',
+    'getScheduledChangeRequests',
   ]),
   ...reasoned(IN_FLAG, [
     'getFeatureEnvironment',
@@ -50,7 +51,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getMe',
   ]),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
-  ...reasoned(FOR_PROGRAMS, ['streamEventLines']),
+  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
 };
 
 function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {
