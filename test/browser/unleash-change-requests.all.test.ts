@@ -8,7 +8,8 @@ import { fetchUnleashPages, openUnleash, type UnleashBrowser } from './unleash-p
 
 const PASSWORD = 'Correct-horse-1';
 const [ADMIN_ROLE_ID, EDITOR_ROLE_ID] = [1, 2];
-const FLAGS = ['applied', 'rejected'];
+const FLAGS = ['applied', 'rejected', 'scheduled'];
+const DAY_MS = 86_400_000;
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).click();
@@ -20,6 +21,15 @@ const says = (page: Page, text: string): Promise<void> =>
 async function choose(page: Page, menu: string, action: string): Promise<void> {
   await press(page, menu);
   await page.getByRole('menuitem', { name: action }).click();
+}
+
+/** No call about change requests was refused. */
+function isUnderstood(...browsers: readonly UnleashBrowser[]): void {
+  const refused = browsers.flatMap((browser) => browser.refused);
+  assert.deepEqual(
+    refused.filter((call) => call.includes('change-requests')),
+    [],
+  );
 }
 
 describePages("Unleash's pages for change requests", () => {
@@ -89,11 +99,25 @@ describePages("Unleash's pages for change requests", () => {
 
     await page.goto(`${server.origin}/change-requests?state=IS:closed`);
     for (const flag of ['applied', 'rejected']) await page.getByRole('link', { name: flag }).waitFor();
-    // The pages ask for schedules too, and go without them.
-    const refused = [...author.refused, ...reviewer.refused].filter((call) => !call.endsWith('/scheduled'));
-    assert.deepEqual(
-      refused.filter((call) => call.includes('change-requests')),
-      [],
-    );
+    isUnderstood(author, reviewer);
+  });
+
+  it('schedule what was approved, and reject it again', async () => {
+    const [author, reviewer] = [await open('eva'), await open('ada')];
+    const { page } = reviewer;
+    await request('scheduled', author.page, page);
+    await choose(page, 'review or reject changes', 'Approve');
+    await says(page, 'Changes approved');
+    await choose(page, 'apply or schedule changes', 'Schedule changes');
+    const dialog = page.getByRole('dialog');
+    const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
+    await dialog.locator('input').fill(tomorrow);
+    await dialog.getByRole('button', { name: 'Schedule changes' }).click();
+    await says(page, 'Changes scheduled');
+    assert.equal(await isOn('scheduled'), false);
+    await press(page, 'Reject changes');
+    await dialog.getByRole('button', { name: 'Reject changes' }).click();
+    await says(page, 'Changes rejected');
+    isUnderstood(author, reviewer);
   });
 });
