@@ -4,7 +4,8 @@
 export const OPERATIONS = {
   read: [
     ...['getProjectChangeRequestConfig', 'getProjectChangeRequests', 'getProjectChangeRequestsCount'],
-    ...['getPendingChangeRequestsForFeature', 'getAvailableReviewers', 'getChangeRequest'],
+    ...['getPendingChangeRequestsForFeature', 'getScheduledChangeRequests'],
+    ...['getAvailableReviewers', 'getChangeRequest'],
     ...['getChangeRequestApprovers', 'searchChangeRequests'],
   ],
   'project:write': ['updateProjectChangeRequestConfig'],
