@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { as, EDITOR, protect, REQUESTS } from '../addons/change-requests/scene.ts';
-import { describeConsole, fitsTheWidth, flagSwitch, isAccessible } from '../support/browser/console.ts';
+import {
+  choose,
+  describeConsole,
+  fitsTheWidth,
+  flagSwitch,
+  isAccessible,
+} from '../support/browser/console.ts';
 import { type AddedUser, addStrategy, addUser, environmentPath, makeFlag } from '../support/interface.ts';
 
 describeConsole('change requests in the console', (shared) => {
@@ -55,6 +61,13 @@ describeConsole('change requests in the console', (shared) => {
     await press(other, 'Approve');
     await notice(other, 'You approved').waitFor();
 
+    await choose(page, 'More for this change request', 'Apply at a time…');
+    await page
+      .getByRole('dialog')
+      .getByLabel('Time (UTC)')
+      .fill(`${new Date().getUTCFullYear() + 1}-01-01T06:00`);
+    await press(page.getByRole('dialog'), 'Schedule');
+    await page.getByText('pending at').waitFor();
     await press(page, 'Apply now');
     await page.getByText('recorded as the events').waitFor();
     assert.equal((await inProduction('checkout')).strategies[0].parameters.rollout, '35');

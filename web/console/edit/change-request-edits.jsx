@@ -31,6 +31,23 @@ export const approve = (session, request) =>
 export const applyNow = (session, request) =>
   setState(session, request, 'Applied', `${said(request.title)} is applied in ${request.environment}.`);
 
+/** @param {Session} session @param {ChangeRequest} request */
+export const schedule = (session, request) =>
+  openEdit(session, {
+    title: `Apply ${said(request.title)} at a time`,
+    agree: 'Schedule',
+    fields: [{ name: 'at', label: 'Time (UTC)', kind: 'time', required: true, paths: ['scheduledAt'] }],
+    values: { at: '' },
+    sentence: ({ at }) =>
+      `It will be applied in ${request.environment} at ${at.replace('T', ' ') || '…'} UTC.`,
+    change: ({ at }) => ({
+      ...setting(request, ''),
+      body: { state: 'Scheduled', scheduledAt: `${at}:00.000Z` },
+    }),
+    done: () => `${said(request.title)} is scheduled.`,
+    undo: null,
+  });
+
 /** @param {ChangeRequest} request */
 export const changesIn = ({ features, segments }) =>
   features.reduce((sum, { changes }) => sum + changes.length, segments.length);

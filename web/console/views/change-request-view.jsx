@@ -12,10 +12,11 @@ import {
   discardChange,
   reject,
   rename,
+  schedule,
   sendToReview,
 } from '../edit/change-request-edits.jsx';
 import { useEvents } from '../feed.js';
-import { counted, userName } from '../format.js';
+import { counted, dateTime, userName } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
@@ -100,7 +101,7 @@ async function load({ client }, project, id) {
 /** @param {Loaded} props */
 function Head({ request, asked, available }) {
   const session = useSession();
-  const { project, title, environment, createdBy, createdAt, events } = request;
+  const { project, title, environment, createdBy, createdAt, events, schedule: planned } = request;
   return (
     <div class="view-head">
       <ProjectCrumb project={project} />
@@ -119,6 +120,9 @@ function Head({ request, asked, available }) {
           {createdBy.id === session.me.user.id ? ' (you)' : ''}
         </span>
         <TimeAgo iso={createdAt} prefix="created " />
+        {planned === undefined ? null : (
+          <span>{`${planned.status} at ${dateTime(planned.scheduledAt)} ${planned.failureReason ?? planned.reason ?? ''}`}</span>
+        )}
         {events.length === 0 ? null : (
           <span>{`recorded as the events #${events[0]} to #${events.at(-1)}`}</span>
         )}
@@ -137,7 +141,8 @@ function Actions({ request, asked, available }) {
   const isSent = isOpen && state !== 'Draft';
   const mayReview = isSent && !isMine && session.holds('APPROVE_CHANGE_REQUEST', request);
   const hasApproved = approvals.some((one) => one.createdBy.id === id);
-  const mayApply = state === 'Approved' && session.holds('APPLY_CHANGE_REQUEST', request);
+  const mayApply =
+    ['Approved', 'Scheduled'].includes(state) && session.holds('APPLY_CHANGE_REQUEST', request);
   /** @param {string} text @param {() => unknown} act @param {boolean} [isMain] */
   const button = (text, act, isMain = false) => (
     <Button looks={`button${isMain ? ' button-main' : ''}`} act={act}>
@@ -158,6 +163,7 @@ function Actions({ request, asked, available }) {
       <MoreMenu
         label="More for this change request"
         items={[
+          mayApply ? ['Apply at a time…', 'history', () => schedule(session, request)] : null,
           isOpen && isMine ? ['Rename…', 'edit', () => rename(session, request)] : null,
           isSent && isMine
             ? ['Reviewers…', 'people', () => askReviewers(session, request, { asked, available })]
