@@ -161,12 +161,20 @@ const SETTINGS_FIELDS = {
   ...RULES_INPUT_ENTRIES,
 } as const;
 
+/** A project that was meant to be protected is not made without. */
+const UNPROTECTED =
+  'an empty list: environments of a project that is there are protected by PUT /projects/:projectId/environments/:environment/change-requests/config';
+
 const CreateProjectBody = titled('CreateProject', {
   id: described(v.optional(ProjectIdSchema), 'Made from the name when it is not sent.'),
   name: NameSchema,
   environments: described(
     v.optional(list(v.string(), 'a list of environments')),
     'All environments that are enabled, when it is not sent or empty.',
+  ),
+  changeRequestEnvironments: described(
+    v.optional(v.pipe(list(v.unknown(), UNPROTECTED), v.maxLength(0, UNPROTECTED))),
+    'Empty, where it is sent.',
   ),
   ...SETTINGS_FIELDS,
 });
@@ -221,7 +229,7 @@ export const projectAdminRoutes = underTag('Projects', [
     body: CreateProjectBody,
     success: { status: 201, schema: ProjectSchema },
     refusals: ['NameExistsError'],
-    command: ({ body: { id, environments, ...fields } }) => ({
+    command: ({ body: { id, environments, changeRequestEnvironments: _, ...fields } }) => ({
       type: 'create-project',
       id,
       environments,
