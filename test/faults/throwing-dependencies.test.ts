@@ -34,7 +34,6 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   validateConstraint: 204,
   getEventTypes: 200,
   searchUsers: 200,
-  getMe: 200,
   validatePassword: 200,
   getTelemetrySettings: 200,
   getOidcSettings: 200,

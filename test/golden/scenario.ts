@@ -308,7 +308,33 @@ async function allTokens(
   const mine = (await call('POST', '/user/tokens', { description: 'my own', expiresAt: FAR }, own)).body.id;
   await call('DELETE', `/user/tokens/${mine}`, undefined, own);
   await passwords(call, owner.id, own);
+  await changeRequests(call, own);
   return { personalToken: { secret, username: 'Ada' }, nextPersonalTokenId: mine + 1 };
+}
+
+/** None is left a draft, which the server would cancel some day. */
+async function changeRequests(call: CheckedCall, own: { readonly token: string }): Promise<void> {
+  await call('POST', '/projects', { id: 'governed', name: 'Geprüft' }, own);
+  await call('POST', '/projects/governed/features', { name: 'governed' }, own);
+  const proposals = '/projects/governed/environments/development/change-requests';
+  const protection = { changeRequestsEnabled: true, requiredApprovals: 0 };
+  await call('PUT', `${proposals}/config`, protection, own);
+  const requests = '/projects/governed/change-requests';
+  const change = { feature: 'governed', action: 'updateEnabled', payload: { enabled: true } };
+  const propose = async () => (await call('POST', proposals, change, own)).body;
+  await call('DELETE', `${requests}/${(await propose()).id}`, undefined, own);
+  const { id, features } = await propose();
+  const first = `${requests}/${id}/changes/${features[0].changes[0].id}`;
+  await call('PUT', first, change, own);
+  await call('DELETE', first, undefined, own);
+  await propose();
+  await call('PUT', `${requests}/${id}/title`, { title: 'Für alle' }, own);
+  await call('PUT', `${requests}/${id}/approvers`, { reviewers: [] }, own);
+  await call('POST', `${requests}/${id}/comments`, { text: 'Schön.' }, own);
+  for (const state of ['In review', 'Applied']) await call('PUT', `${requests}/${id}/state`, { state }, own);
+  const off = { ...change, payload: { enabled: false } };
+  const { id: open } = (await call('POST', proposals, off, own)).body;
+  await call('PUT', `${requests}/${open}/state`, { state: 'In review' }, own);
 }
 
 async function archive(call: CheckedCall): Promise<void> {

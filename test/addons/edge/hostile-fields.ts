@@ -242,6 +242,7 @@ class Scene {
   token = '';
   readonly ids: Record<string, Json> = {};
   readonly #strategies = new Map<string, string>();
+  readonly #withRequests = new Set<string>();
   #count = 0;
 
   constructor(server: TestServer) {
@@ -321,9 +322,37 @@ class Scene {
     return flag;
   }
 
+  /** The change that the requests of the operation have, in a project that it alone changes. */
+  async #changeOf({ id }: Operation): Promise<{ readonly project: string; readonly change: Json }> {
+    const project = `requests-${id.toLowerCase()}`;
+    const feature = `proposed-${id.toLowerCase()}`;
+    const change = { feature, action: 'updateEnabled', payload: { enabled: true } };
+    if (this.#withRequests.has(project)) return { project, change };
+    await this.admin('POST', '/projects', { id: project, name: project });
+    await this.admin('POST', `/projects/${project}/features`, { name: feature });
+    this.#withRequests.add(project);
+    return { project, change };
+  }
+
+  /** The path of a write to a new draft, after the end of the one before, which may not change any more. */
+  async #requestPath(operation: Operation): Promise<string> {
+    const { project, change } = await this.#changeOf(operation);
+    const requests = `/projects/${project}/change-requests`;
+    for (const { id } of await this.admin('GET', `${requests}/pending`))
+      await this.admin('PUT', `${requests}/${id}/state`, { state: 'Cancelled' });
+    const places: Record<string, Json> = { projectId: project, environment: 'development' };
+    if (operation.path.includes('{id}')) {
+      const proposals = `/projects/${project}/environments/development/change-requests`;
+      const { id, features } = await this.admin('POST', proposals, change);
+      Object.assign(places, { id, changeId: features[0].changes[0].id });
+    }
+    return operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => String(places[name]));
+  }
+
   async pathOf(operation: Operation): Promise<string> {
     const { id, path } = operation;
     const { ids } = this;
+    if (/\/change-requests(?:\/\{id\}|$)/.test(path)) return this.#requestPath(operation);
     const ofFlag = /\{featureName\}|\{child\}/.test(path) && !id.startsWith('evaluate');
     const flag = ofFlag ? await this.#flagOf(operation) : FLAG;
     const values: Record<string, Json> = {
@@ -394,6 +423,13 @@ class Scene {
         });
         return { ...example, token: resetPasswordUrl.split('=').pop() };
       }
+      case 'addChange':
+      case 'editChange':
+        return (await this.#changeOf(operation)).change;
+      case 'changeChangeRequestState':
+        return { state: 'In review' };
+      case 'updateChangeRequestApprovers':
+        return { reviewers: [user] };
       case 'moveIntegration':
         return { eventId: 1 };
       case 'setOidcSettings':
@@ -666,7 +702,9 @@ async function writeFields(
     for (let index = 0; index < Math.min(valuesEach, values.length); index += 1) {
       const value = values[index === 0 ? 0 : 1 + ((first + nth + index) % (values.length - 1))];
       let body = await scene.bodyOf(operation);
-      if (field.item !== undefined) body = changed(body, ...field.item);
+      // The body is one of what a list may have as well.
+      if (field.at[0] === 0 && !Array.isArray(body)) body = [body];
+      else if (field.item !== undefined) body = changed(body, ...field.item);
       const response = await scene.send(
         operation,
         changed(body, field.at, Object.is(value, -0) ? MINUS_ZERO : value),
