@@ -26,6 +26,13 @@ import {
   WRITTEN_BYTES_A_SECOND,
 } from '../../src/actors/write-allowances.ts';
 import {
+  CHANGES_MAX,
+  COMMENTS_MAX,
+  REQUEST,
+  REQUEST_BYTES_MAX,
+} from '../../src/addons/change-requests/kind.ts';
+import { PROTECTION } from '../../src/addons/change-requests/protection.ts';
+import {
   WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
   WAITING_REQUESTS_MAX,
 } from '../../src/addons/edge/edge-router.ts';
@@ -333,6 +340,17 @@ export const SECTIONS: readonly LimitSection[] = [
         `${number(INTEGRATIONS_MAX)}, ${bytes(INTEGRATION_BYTES_MAX)}`,
         '409, 413',
       ),
+      row(
+        'change requests, and size of each',
+        `${number(REQUEST.countMax)}, ${bytes(REQUEST_BYTES_MAX)}`,
+        '409, 413',
+      ),
+      row(
+        'changes of a change request, and comments',
+        `${number(CHANGES_MAX)}, ${number(COMMENTS_MAX)}`,
+        '409; 400 in one request',
+      ),
+      row('environments of projects with change requests', number(PROTECTION.countMax), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row(
         'custom roles, and size of each',

@@ -135,6 +135,9 @@ const EVENTS = {
   'change-request-scheduled-application-success': {},
   'change-request-scheduled-application-failure': {},
   'change-request-configuration-updated': {},
+  'change-request-requested-approvers-updated': {},
+  'change-request-updated': {},
+  'change-request-skipped': {},
   'api-token-created': {},
   'api-token-updated': {},
   'api-token-deleted': {},
@@ -168,9 +171,6 @@ const EVENTS = {
   'actions-created': UNRECORDED,
   'actions-updated': UNRECORDED,
   'actions-deleted': UNRECORDED,
-  'change-request-requested-approvers-updated': {},
-  'change-request-updated': {},
-  'change-request-skipped': {},
 } as const satisfies Readonly<Record<string, EventRow | null>> &
   Readonly<Record<Exclude<OwnType, KindEvent['type']>, EventRow>>;
 
