@@ -51,7 +51,7 @@ export function refuseToApply(world: World, request: StoredRequest, userId: numb
   const counting = countingApprovals(world, request).length;
   if (counting < needed)
     return invalidOperation(
-      `The change request ${id} needs ${needed} approvals of its present version by people who may approve it now and wrote none of it; it has ${counting}.`,
+      `The change request ${id} has ${counting} of ${needed} needed approvals. An approval counts if it is of the current version, by a person who may approve it now and wrote none of it.`,
     );
   return refuseConflicts(world, request);
 }

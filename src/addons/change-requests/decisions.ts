@@ -334,7 +334,7 @@ function refuseReview(world: World, request: StoredRequest, userId: number): Ref
   if (request.authors.includes(userId))
     return refuse(
       'NoAccessError',
-      `Who has written a part of the change request ${request.id} neither approves nor rejects it; cancel it instead.`,
+      `You wrote a part of the change request ${request.id}, so you can neither approve nor reject it; you can cancel it.`,
     );
   if (mayReview(world, userId, request)) return null;
   return refuse(

@@ -45,7 +45,7 @@ describeInterface('approvals of change requests', (server) => {
     assert.equal(enabled, status === 200);
     return status === 200 ? 'applied' : body.message;
   };
-  const NEEDS = /needs 1 approvals/;
+  const NEEDS = /has 0 of 1 needed approvals/;
 
   it('are refused of the author, by a second token and as an Admin too', async () => {
     for (const role of [EDITOR, ADMIN]) {
@@ -117,10 +117,10 @@ describeInterface('approvals of change requests', (server) => {
     await succeeded(
       by('POST', PROPOSALS, { feature: 'shop', action: 'patchVariant', payload: { variants: [] } }),
     );
-    assert.match(await applied(id), /it has 0/);
+    assert.match(await applied(id), /has 0 of 2 needed approvals/);
     await succeeded(setState(one, id, 'Approved'));
     await succeeded(by('DELETE', `${REQUESTS}/${id}/changes/${changeId}`));
-    assert.match(await applied(id), /it has 0/);
+    assert.match(await applied(id), /has 0 of 2 needed approvals/);
     await protect(server(), { requiredApprovals: 1 });
   });
 

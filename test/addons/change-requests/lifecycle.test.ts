@@ -50,7 +50,7 @@ describeInterface('change requests', (server) => {
     await succeeded(setState(author, both.id, 'In review'));
     const early = await setState(author, both.id, 'Applied');
     assert.equal(early.status, 409);
-    assert.match(early.body.message, /needs 1 approvals/);
+    assert.match(early.body.message, /has 0 of 1 needed approvals/);
     assert.equal((await succeeded(setState(reviewer, both.id, 'Approved'))).state, 'Approved');
     const lastId = server().server.store.engine.lastId;
     const applied = await succeeded(setState(author, both.id, 'Applied'));

@@ -80,7 +80,7 @@ describeInterface('scheduled change requests', (server) => {
     await succeeded(setState(author, draft.id, 'In review'));
     const early = await schedule(draft.id);
     assert.equal(early.status, 409);
-    assert.match(early.body.message, /needs 1 approvals/);
+    assert.match(early.body.message, /has 0 of 1 needed approvals/);
     await succeeded(setState(reviewer, draft.id, 'Approved'));
     assert.equal((await schedule(draft.id, TOMORROW, reader)).status, 403);
     for (const wrong of ['2001-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z', 'tomorrow', 7, null]) {
