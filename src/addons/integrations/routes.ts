@@ -158,8 +158,13 @@ interface Update {
   readonly body: Body;
 }
 
-const update = (world: World, { id, body }: Update): Decision =>
-  recordUpdated(world, INTEGRATION, id, (before) => checked(world, contentOf(body, id, before), before));
+/** A description is taken away by null or an empty text, and is then empty, as in Unleash. */
+function update(world: World, { id, body }: Update): Decision {
+  const sent = body.description === null ? { ...body, description: '' } : body;
+  return recordUpdated(world, INTEGRATION, id, (before) =>
+    checked(world, contentOf(sent, id, before), before),
+  );
+}
 
 const remove = (world: World, { id }: Pick<Update, 'id'>): Decision => recordDeleted(world, INTEGRATION, id);
 

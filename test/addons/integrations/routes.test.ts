@@ -82,6 +82,12 @@ describeInterface('integrations', (server) => {
     const { body } = await server().call('POST', '/addons', bare);
     assert.equal(body.description, null);
     assert.equal((await create({ description: '' })).description, '');
+    const path = `/addons/${body.id}`;
+    assert.equal((await server().call('PUT', path, bare)).body.description, null);
+    for (const description of [null, '']) {
+      await server().call('PUT', path, { ...bare, description: 'for the team' });
+      assert.equal((await server().call('PUT', path, { ...bare, description })).body.description, '');
+    }
   });
 
   it('are refused with the place of what is wrong, and nothing changes', async () => {
