@@ -102,7 +102,7 @@ export class CursorFile implements CursorStore {
         continue;
       }
       const { integration, eventId, failingSinceMs, rowId } = cursor;
-      const [newest] = rowsIn(bytes.subarray(SECTOR_BYTES), integration);
+      const [newest] = rowsIn(bytes.subarray(SECTOR_BYTES));
       this.#places.set(integration, place);
       this.#rowIds.set(integration, Math.max(rowId, newest?.id ?? 0));
       const isOlder = newest !== undefined && newest.id > rowId;
@@ -162,14 +162,16 @@ export class CursorFile implements CursorStore {
       return writeFully(this.#opened, cursorSector({ integration, rowId, ...cursor }), place);
     const id = rowId + 1;
     const at = place + SECTOR_BYTES * (1 + (id % ROWS_MAX));
-    await writeFully(this.#opened, rowSector({ ...row, id, integration, cursor }), at);
+    await writeFully(this.#opened, rowSector({ ...row, id, cursor }), at);
     this.#rowIds.set(integration, id);
   }
 
   async #saveFirst(integration: number, cursor: Cursor): Promise<number> {
     const place = this.#free.pop() ?? placeAt(this.#placeCount++);
     try {
-      await writeFullyDurably(this.#opened, cursorSector({ integration, rowId: 0, ...cursor }), place);
+      // Wipes the deliveries of an integration that had the place before: a repair may bring its id back, and their cursors would count.
+      const bytes = Buffer.concat([cursorSector({ integration, rowId: 0, ...cursor })], PLACE_BYTES);
+      await writeFullyDurably(this.#opened, bytes, place);
       this.#places.set(integration, place);
       return place;
     } catch (error) {
@@ -183,7 +185,7 @@ export class CursorFile implements CursorStore {
       const place = this.#places.get(integration);
       if (place === undefined) return [];
       const bytes = await read(this.#opened, place + SECTOR_BYTES, PLACE_BYTES - SECTOR_BYTES);
-      return rowsIn(bytes, integration).map(({ integration: _, cursor: __, ...row }) => row);
+      return rowsIn(bytes).map(({ cursor: _, ...row }) => row);
     });
   }
 
@@ -210,15 +212,14 @@ const placeAt = (index: number): number => SECTOR_BYTES + index * PLACE_BYTES;
 
 /** `rowId` is that of the newest row when it was written. */
 type CursorSector = Cursor & { readonly integration: number; readonly rowId: number };
-type RowSector = DeliveryRow & { readonly integration: number; readonly cursor: Cursor };
+type RowSector = DeliveryRow & { readonly cursor: Cursor };
 
-/** Newest first. The place may have been another integration's. */
-const rowsIn = (bytes: Buffer, integration: number): readonly RowSector[] =>
+/** Newest first. */
+const rowsIn = (bytes: Buffer): readonly RowSector[] =>
   Array.from({ length: ROWS_MAX }, (_, at) =>
     sectorIn<RowSector>(bytes.subarray(at * SECTOR_BYTES, (at + 1) * SECTOR_BYTES)),
   )
     .filter((row) => row !== null && row !== 'damaged')
-    .filter((row) => row.integration === integration)
     .toSorted((a, b) => b.id - a.id);
 
 /** Null where it is too long. */

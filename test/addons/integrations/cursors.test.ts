@@ -42,7 +42,7 @@ test('a forgotten cursor makes room for another', async () => {
   await file.save(3, { eventId: 3, failingSinceMs: null });
   await file.close();
   const read = await disk.open(PATH, 'read');
-  assert.equal(await read.size(), SECTOR_BYTES + PLACE_BYTES + SECTOR_BYTES);
+  assert.equal(await read.size(), SECTOR_BYTES + 2 * PLACE_BYTES);
   assert.deepEqual([...(await opened(disk)).cursors.keys()].toSorted(), [2, 3]);
 });
 
@@ -128,15 +128,19 @@ test('the newest cursor counts, whether or not a delivery came with it', async (
   );
 });
 
-test('an integration in the place of another has none of its deliveries, and one that is gone gets no more', async () => {
-  const disk = new MemoryFileSystem();
-  const { file } = await opened(disk);
-  await file.save(1, START);
-  await file.addRow(1, START, row(1));
-  await file.save(1, null);
-  await file.addRow(1, START, row(2));
-  await file.save(2, START);
-  assert.deepEqual([await file.rows(1), await file.rows(2)], [[], []]);
+test('an integration in the place of another has none of its deliveries and no cursor of it, also under the same id', async () => {
+  for (const next of [1, 2]) {
+    const disk = new MemoryFileSystem();
+    const { file } = await opened(disk);
+    await file.save(1, START);
+    await file.addRow(1, { eventId: 9, failingSinceMs: null }, row(1));
+    await file.save(1, null);
+    await file.addRow(1, START, row(2));
+    assert.deepEqual(await file.rows(1), [], 'one that is gone gets no more');
+    await file.save(next, START);
+    assert.deepEqual(await file.rows(next), []);
+    assert.deepEqual([...(await opened(disk.crash())).cursors], [[next, START]]);
+  }
 });
 
 test('a reason that is too long for its place is cut, whatever is in it', async () => {
