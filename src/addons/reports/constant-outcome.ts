@@ -23,7 +23,9 @@ export function constantOutcome(flag: CompiledFlag, scope: CompiledScope): Const
   return { enabled, variant: variant === null ? null : variant.name, isOwn: isOwn(flag) };
 }
 
-const keyOf = (outcome: Outcome): string => `${outcome.enabled} ${variantNameOf(outcome)}`;
+/** Variants of two strategies may have one name, and different payloads. */
+const keyOf = ({ enabled, variant }: Outcome): string =>
+  JSON.stringify([enabled, variant?.name, variant?.payload]);
 
 function isOwn({ isOn, dependencies, strategies }: CompiledFlag): boolean {
   if (!isOn) return true;

@@ -70,6 +70,15 @@ describe('an outcome that is the same for every context', () => {
     for (const strategies of [[inCountry], [share('50')], [{ name: 'of-the-application' }]])
       assert.equal(constantOf({ strategies }), null);
     assert.equal(constantOf({ variants: [variant('a', 500), variant('b', 500)] }), null);
+    const giving = (value: string) => ({
+      variants: [{ ...variant('a', 1000), payload: { type: 'string' as const, value } }],
+    });
+    const twice = (value: string) => [
+      { ...inCountry, ...giving('old') },
+      { name: 'default', ...giving(value) },
+    ];
+    assert.equal(constantOf({ strategies: twice('new') }), null, 'payloads differ under one name');
+    assert.equal(constantOf({ strategies: twice('old') })?.variant, 'a');
   });
 
   it('follows from parents and segments where they have one, and is then not of the flag alone', () => {
