@@ -200,7 +200,7 @@ async function stateSinceOf(
   if (state === 'completed') return world.directory.completions.get(flag.name)?.at ?? null;
   if (state === 'potentially-stale')
     return new Date(endOfLife(flag, lifetimesIn(world, flag.project))).toISOString();
-  const marked = await lastChange(context, { feature: flag.name, type: ['feature-stale-on'] });
+  const marked = await lastChange(context, { feature: flag.name, type: MARKS });
   return marked === null || isRefusal(marked) ? marked : marked.at;
 }
 
@@ -245,6 +245,9 @@ const OF_ONE_ENVIRONMENT: readonly EventType[] = [
   'feature-environment-disabled',
   'feature-environment-variants-updated',
 ];
+
+/** Events that make flags stale: a flag that is stale may have been created so. */
+const MARKS: readonly EventType[] = ['feature-stale-on', 'feature-created'];
 
 const OF_ALL_ENVIRONMENTS: readonly EventType[] = [
   'feature-created',

@@ -112,6 +112,9 @@ describeInterface('flags that may go', (server) => {
     const hidden = await call('GET', '/projects/closed/stale-flags', undefined, { token });
     const absent = await call('GET', '/projects/absent/stale-flags', undefined, { token });
     assert.deepEqual([hidden.status, absent.status], [404, 404]);
-    assert.equal((await staleFlags('/stale-flags')).total, 3);
+    const { features, total } = await staleFlags('/stale-flags');
+    assert.equal(total, 3);
+    const { createdAt, stateSince } = features.at(-1);
+    assert.equal(stateSince, createdAt, 'it was created as stale');
   });
 });
