@@ -1,14 +1,21 @@
 /** The changes of a request: what each takes, what it is about, and the commands that it is carried out by, as the routes make them. */
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { PermissionName } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
-import { hasEnabledStrategy, type StrategyInput, StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import {
+  hasEnabledStrategy,
+  type Strategy,
+  type StrategyInput,
+  StrategyInputSchema,
+} from '../../domain/flags/strategy.ts';
 import { distributeWeights, VariantListSchema } from '../../domain/flags/variant.ts';
 import { parseInBudget } from '../../domain/json/check-budget.ts';
 import { issuesOf } from '../../domain/json/issues.ts';
 import { IdSchema } from '../../domain/json/schema.ts';
 import { managedKindOf } from '../../domain/kinds/kinds.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
 import { locateFlagEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -37,6 +44,8 @@ interface Action<Payload> {
   readonly needs: readonly PermissionName[];
   /** The part of the flag that it changes, or that says what the change means: a conflict where it has become another. */
   readonly looksAt: (seen: Seen, payload: Payload) => unknown;
+  /** Strategies that are served once it is applied: what their segments say is approved with them. */
+  readonly serves?: (seen: Seen, payload: Payload) => readonly Partial<Pick<Strategy, 'segments'>>[];
   readonly commands: (target: Target, payload: Payload) => readonly Command[];
 }
 
@@ -58,19 +67,23 @@ const ACTIONS: Readonly<Record<ActionName, Action<unknown>>> = {
     }),
     needs: ['UPDATE_FEATURE_ENVIRONMENT'],
     // Who approves switching on has approved what is switched on.
-    looksAt: ({ environment }, { enabled }) => (enabled ? environment : { enabled: environment.enabled }),
+    looksAt: ({ flag: { dependencies }, environment }, { enabled }) =>
+      enabled ? { ...environment, dependencies } : { enabled: environment.enabled },
+    serves: ({ environment }, { enabled }) => (enabled ? environment.strategies : []),
     commands: (target, { enabled }) => [{ type: 'switch-environment', ...target, enabled }],
   }),
   addStrategy: action({
     schema: StrategyInputSchema,
     needs: ['CREATE_FEATURE_STRATEGY'],
     looksAt: () => null,
+    serves: (_, strategy) => [strategy],
     commands: (target, strategy) => [{ type: 'add-strategy', ...target, strategy }],
   }),
   updateStrategy: action({
     schema: v.object({ ...StrategyId.entries, ...StrategyInputSchema.entries }),
     needs: ['UPDATE_FEATURE_STRATEGY'],
     looksAt: (seen, { id }) => strategyIn(seen, id),
+    serves: (_, strategy) => [strategy],
     commands: (target, { id, ...strategy }) => [
       { type: 'replace-strategy', ...target, strategyId: id, strategy },
     ],
@@ -167,7 +180,7 @@ export function parsedChange(
   return refuse('ValidationError', found.map(({ message }) => message).join(' '), found);
 }
 
-interface Looked {
+interface Looked extends Pick<StoredChange, 'segments'> {
   readonly snapshot: unknown;
   /** Id of the last event about the flag as a whole, or about the segments. */
   readonly eventId: number;
@@ -177,7 +190,12 @@ interface Looked {
 export function lookAt(
   world: World,
   { project, environment }: Place,
-  { feature, action: name, payload }: Pick<StoredChange, 'feature' | 'action' | 'payload'>,
+  {
+    feature,
+    action: name,
+    payload,
+    defaultStrategy = {},
+  }: Pick<StoredChange, 'feature' | 'action' | 'payload' | 'defaultStrategy'>,
 ): Looked | Refusal {
   if (feature === null) {
     const { id } = payload as { readonly id: number };
@@ -189,7 +207,26 @@ export function lookAt(
   if (isRefusal(located)) return located;
   const { flag, revision } = located.record;
   const seen = { flag, environment: environmentOf(flag, environment) };
-  return { snapshot: ACTIONS[name].looksAt(seen, payload), eventId: revision };
+  const { looksAt, serves } = ACTIONS[name];
+  const served = [...(serves?.(seen, payload) ?? []), defaultStrategy as Partial<Strategy>];
+  const ids = new Set(served.flatMap(({ segments = [] }) => segments));
+  const segments = Array.from(ids, (id) => ({ id, digest: digestIn(world, id) }));
+  const looked = { snapshot: looksAt(seen, payload), eventId: revision };
+  return segments.length === 0 ? looked : { ...looked, segments };
+}
+
+const digests = new WeakMap<Segment, string>();
+
+/** A digest of the segment's constraints, which may be long; null where it is gone. */
+function digestIn({ directory }: World, id: number): string | null {
+  const segment = directory.segments.get(id);
+  if (segment === undefined) return null;
+  let digest = digests.get(segment);
+  if (digest === undefined) {
+    digest = createHash('sha256').update(JSON.stringify(segment.constraints)).digest('base64url');
+    digests.set(segment, digest);
+  }
+  return digest;
 }
 
 /** The commands of a change, in their order, in the state in which it is carried out. */

@@ -8,7 +8,7 @@ import type { Place } from './protection.ts';
 
 export interface Conflict {
   readonly message: string;
-  /** Id of the newest event about the flag, or the segments; null where the target is gone. */
+  /** Id of the newest event about the flag, or the segments; null where the target is gone, or a segment beside it is another. */
   readonly eventId: number | null;
 }
 
@@ -16,7 +16,15 @@ export interface Conflict {
 export function conflictOf(world: World, place: Place, change: StoredChange): Conflict | null {
   const seen = lookAt(world, place, change);
   if (isRefusal(seen)) return { message: seen.message, eventId: null };
-  if (jsonEqual(seen.snapshot, change.snapshot)) return null;
-  const { eventId } = seen;
+  const { eventId, segments } = seen;
+  if (jsonEqual(seen.snapshot, change.snapshot)) {
+    if (jsonEqual(segments, change.segments)) return null;
+    const other = segments?.find((one, at) => !jsonEqual(one, change.segments?.[at]));
+    const segment = other === undefined ? undefined : world.directory.segments.get(other.id);
+    return {
+      message: `The segment "${segment?.name ?? other?.id}", which it relies on, is another than it was when it was seen.`,
+      eventId: null,
+    };
+  }
   return { message: `It has changed since it was seen at event ${change.eventId}.`, eventId };
 }

@@ -68,13 +68,13 @@ function kept(
   parsed: ParsedChange,
   context: DecideContext,
 ): Omit<StoredChange, 'id'> | Refusal {
-  const seen = lookAt(world, place, parsed);
+  const wanted = { ...parsed, ...defaultStrategyFor(world, place, parsed) };
+  const seen = lookAt(world, place, wanted);
   if (isRefusal(seen)) return seen;
   const { userId } = context.actor;
   const change: Omit<StoredChange, 'id'> = {
-    ...parsed,
+    ...wanted,
     ...seen,
-    ...defaultStrategyFor(world, place, parsed),
     createdBy: userId,
     createdAt: context.now,
   };

@@ -37,6 +37,8 @@ const ChangeSchema = v.object({
   snapshot: v.unknown(),
   /** Id of the newest event about the target when the author saw it. */
   eventId: Count,
+  /** Segments that the change relies on, each with a digest of the constraints that its author saw. */
+  segments: v.exactOptional(v.array(v.object({ id: Integer, digest: v.nullable(v.string()) }))),
   /** The strategy that a flag without one gets when it is switched on. */
   defaultStrategy: v.exactOptional(v.unknown()),
   createdBy: Integer,
