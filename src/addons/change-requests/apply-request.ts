@@ -9,8 +9,8 @@ import type { World } from '../../domain/state/world.ts';
 import { commandsOf } from './actions.ts';
 import { countingApprovals } from './approvals.ts';
 import { conflictOf } from './conflicts.ts';
-import { changed, locateOpen, moved, type NamesRequest } from './decisions.ts';
-import { APPLIED, type Schedule, type StoredChange, type StoredRequest } from './kind.ts';
+import { locateOpen, moved, type NamesRequest } from './decisions.ts';
+import { APPLIED, requestEvent, type Schedule, type StoredChange, type StoredRequest } from './kind.ts';
 import { requiredApprovals } from './protection.ts';
 import { userMay } from './rights.ts';
 
@@ -33,8 +33,7 @@ export function changesOf(
   const first = context.nextId + 1;
   const appliedEvents = events.length === 0 ? null : { first, last: context.nextId + events.length };
   const after = { ...moved(request, 'Applied', context), appliedEvents, schedule };
-  const applied = changed(type, request, after);
-  return isRefusal(applied) ? applied : [...applied, ...events];
+  return [requestEvent(type, request, after), ...events];
 }
 
 /** Refuses a request that is not approved, that is in conflict, or that the user may not apply. */

@@ -20,11 +20,11 @@ import {
   COMMENTS_MAX,
   locateRequest,
   REQUEST,
-  REQUEST_BYTES_MAX,
   requestEvent,
   requestsOf,
   type StoredChange,
   type StoredRequest,
+  WRITTEN_BYTES_MAX,
 } from './kind.ts';
 import type { Place } from './protection.ts';
 import { mayReview, userMay } from './rights.ts';
@@ -50,7 +50,7 @@ export function locateOpen(world: World, { project, id }: NamesRequest): StoredR
 
 /** The event that makes `after` of a request; a refusal where that would be too large. */
 export function changed(type: string, before: StoredRequest, after: StoredRequest): Decision {
-  const tooLarge = refuseLargerThan(REQUEST_BYTES_MAX, 'The change request', after);
+  const tooLarge = refuseLargerThan(WRITTEN_BYTES_MAX, 'The change request', after);
   return tooLarge ?? [requestEvent(type, before, after)];
 }
 
@@ -141,7 +141,7 @@ export function addChanges(
     );
   const after = { ...edited(before, context.actor, all), lastPartId: before.lastPartId + added.length };
   return known === undefined
-    ? (refuseLargerThan(REQUEST_BYTES_MAX, 'The change request', after) ?? [
+    ? (refuseLargerThan(WRITTEN_BYTES_MAX, 'The change request', after) ?? [
         requestEvent('change-request-created', null, { ...after, version: 1 }),
       ])
     : changed('change-added', before, after);
@@ -363,11 +363,13 @@ const rejected: Transition = (world, before, request, context) => {
   if (refusal !== null) return refusal;
   const rejection = { userId: context.actor.userId, createdAt: context.now };
   const after = { ...moved(request, 'Rejected', context), rejections: [...before.rejections, rejection] };
-  return changed('change-request-rejected', before, after);
+  return [requestEvent('change-request-rejected', before, after)];
 };
 
 const cancelled: Transition = (world, before, request, context) => {
   const { userId } = context.actor;
   const refusal = mayReview(world, userId, before) ? null : refuseOthers(before, userId);
-  return refusal ?? changed('change-request-cancelled', before, moved(request, 'Cancelled', context));
+  return (
+    refusal ?? [requestEvent('change-request-cancelled', before, moved(request, 'Cancelled', context))]
+  );
 };

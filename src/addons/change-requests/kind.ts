@@ -11,6 +11,9 @@ import { schemaIssues } from './protection.ts';
 
 export const CHANGES_MAX = 500;
 export const REQUEST_BYTES_MAX = 1024 * 1024;
+/** The part of it that only the end of a request may take, which nothing that others wrote may hold up. */
+const END_BYTES_MAX = 16 * 1024;
+export const WRITTEN_BYTES_MAX = REQUEST_BYTES_MAX - END_BYTES_MAX;
 export const COMMENTS_MAX = 200;
 export const REVIEWERS_MAX = 100;
 export const COMMENT_LENGTH_MAX = 1_000;

@@ -5,7 +5,7 @@ import { invalid, invalidOperation, isRefusal, type Refusal } from '../../domain
 import type { World } from '../../domain/state/world.ts';
 import { changesOf, refuseToApply } from './apply-request.ts';
 import { changed, commented, locateOpen, moved, type NamesRequest } from './decisions.ts';
-import { SCHEDULED_APPLIED, type Schedule, type StoredRequest } from './kind.ts';
+import { requestEvent, SCHEDULED_APPLIED, type Schedule, type StoredRequest } from './kind.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SCHEDULE_DAYS_MAX = 2 * 365;
@@ -96,12 +96,17 @@ const STOPPED = {
   failed: 'change-request-scheduled-application-failure',
 } as const;
 
-const stopped = (request: StoredRequest, status: keyof typeof STOPPED, reason: string): Decision =>
-  changed(STOPPED[status], request, { ...request, schedule: { ...request.schedule!, status, reason } });
+const REASON_LENGTH_MAX = 1_000;
+
+function stopped(request: StoredRequest, status: keyof typeof STOPPED, message: string): Decision {
+  const reason = message.slice(0, REASON_LENGTH_MAX);
+  const after = { ...request, schedule: { ...request.schedule!, status, reason } };
+  return [requestEvent(STOPPED[status], request, after)];
+}
 
 function cancelDraft(request: StoredRequest, context: DecideContext): Decision {
   const text = `Nobody has touched this draft for ${DRAFT_DAYS_MAX} days.`;
   const said = commented(request, text, context);
   const after = moved(isRefusal(said) ? request : said, 'Cancelled', context);
-  return changed('change-request-cancelled', request, after);
+  return [requestEvent('change-request-cancelled', request, after)];
 }

@@ -1,12 +1,13 @@
 /** Due change requests: on which node they are carried out, when, how often, and over crashes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addChanges, setState } from '../../../src/addons/change-requests/decisions.ts';
+import { addChanges, addComment, setState } from '../../../src/addons/change-requests/decisions.ts';
 import { DueRequests, type DueRequestsOptions } from '../../../src/addons/change-requests/due-requests.ts';
-import { REQUEST } from '../../../src/addons/change-requests/kind.ts';
+import { REQUEST, WRITTEN_BYTES_MAX } from '../../../src/addons/change-requests/kind.ts';
 import { scheduleRequest } from '../../../src/addons/change-requests/schedule.ts';
 import { type Command, type OwnCommand, ownCommand } from '../../../src/domain/decide/decide.ts';
 import { environmentOf } from '../../../src/domain/flags/flag.ts';
+import { jsonSize } from '../../../src/domain/json/json.ts';
 import { registerKinds } from '../../../src/domain/kinds/addon-kind.ts';
 import { findAddonRecord } from '../../../src/domain/state/addon-records.ts';
 import type { Actor } from '../../../src/domain/state/decision.ts';
@@ -227,6 +228,27 @@ describe('scheduled change requests', () => {
     );
     await due.look();
     assert.equal(asked, 3, 'what failed is not tried again');
+  });
+
+  it('are applied and suspended however full the request is, so that it holds up no other', async () => {
+    const scene = await Scene.open();
+    const full = await scene.scheduled('full', MINUTE_MS);
+    const suspended = await scene.scheduled('other', MINUTE_MS);
+    const next = await scene.scheduled('next', MINUTE_MS + 1);
+    for (const id of [full, suspended]) {
+      const named = { project: 'default', id };
+      await scene.run(own({ ...named, text: '' }, addComment));
+      const text = 'x'.repeat(WRITTEN_BYTES_MAX - 200 - jsonSize(scene.request(id)));
+      await scene.run(own({ ...named, text }, addComment));
+      const rest = 'y'.repeat(WRITTEN_BYTES_MAX - 80 - jsonSize(scene.request(id)));
+      await scene.run(own({ ...named, text: rest }, addComment));
+    }
+    const dependency = { feature: 'next', enabled: true, variants: [] };
+    await scene.run({ type: 'add-dependency', project: 'default', child: 'other', dependency });
+    scene.engine.manual.nowMs += MINUTE_MS + 1;
+    await scene.due().look();
+    assert.deepEqual([scene.request(full).state, scene.request(next).state], ['Applied', 'Applied']);
+    assert.equal(scene.request(suspended).schedule!.status, 'suspended');
   });
 
   it('are tried again after a fault, which is reported and ends nothing', async () => {
