@@ -213,16 +213,34 @@ export function guardEnvironments(
       const place = { project, environment };
       const protection = protectionOf(world, place);
       if (protection === null || isSame(applied, place)) continue;
-      const isSwitchOff = event.type === 'feature-environment-disabled' && protection.data.allowsSwitchOff;
+      const isSwitchOff =
+        event.type === 'feature-environment-disabled' &&
+        protection.data.allowsSwitchOff &&
+        !switchesOthersOn(world, event);
       if (!isSwitchOff && !userMay(world, actor.userId, 'SKIP_CHANGE_REQUEST', place))
         return refusalOf(world, place);
       const key = `${project} ${environment}`;
       const before = skips.get(key);
       const reason = isSwitchOff && before?.reason !== 'permission' ? 'switch-off' : 'permission';
-      skips.set(key, { place, reason, events: [...(before?.events ?? []), event] });
+      const skipping = before?.events ?? [];
+      skipping.push(event);
+      skips.set(key, { place, reason, events: skipping });
     }
   }
   return [...skips.values()].map((one) => skippedEvent(world, one));
+}
+
+/** Whether a flag that is on there waits for this one to be off. */
+function switchesOthersOn(world: World, event: Guarded<'feature-environment-disabled'>): boolean {
+  const flags = world.projects.get(event.project)?.flags;
+  return (flagOf(world, event)?.children ?? []).some((name) => {
+    const child = flags?.get(name)?.flag;
+    return (
+      child !== undefined &&
+      environmentOf(child, event.environment).enabled &&
+      child.dependencies.some(({ feature, enabled }) => feature === event.featureName && !enabled)
+    );
+  });
 }
 
 /** The request that the events apply. Only its decision makes such an event, in front of all others. */

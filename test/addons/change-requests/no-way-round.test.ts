@@ -251,6 +251,18 @@ describe('a protected environment', () => {
     assert.equal((await server.call('POST', `${FLAG}/guarded/environments/production/on`)).status, 403);
   });
 
+  it('refuses to switch a flag off where that would switch others on', async (t) => {
+    const { server } = await sceneFor(t);
+    await protect(server, { changeRequestsEnabled: false });
+    const dependency = { feature: 'parent', enabled: false };
+    await succeeded(server.call('POST', `${FLAG}/guarded/dependencies`, dependency));
+    await protect(server, { allowSwitchOff: true });
+    const off = (name: string) => server.call('POST', `${FLAG}/${name}/environments/production/off`);
+    assert.equal((await off('parent')).status, 403);
+    await succeeded(off('guarded'));
+    await succeeded(off('parent'));
+  });
+
   it('answers the repeat of a keyed write from before its protection, and changes nothing', async (t) => {
     const { server, served } = await sceneFor(t);
     const path = `${FLAG}/waiting/environments/production/strategies`;
