@@ -369,7 +369,5 @@ const rejected: Transition = (world, before, request, context) => {
 const cancelled: Transition = (world, before, request, context) => {
   const { userId } = context.actor;
   const refusal = mayReview(world, userId, before) ? null : refuseOthers(before, userId);
-  return (
-    refusal ?? [requestEvent('change-request-cancelled', before, moved(request, 'Cancelled', context))]
-  );
+  return refusal ?? [requestEvent('change-request-cancelled', before, moved(request, 'Cancelled', context))];
 };

@@ -30,9 +30,22 @@ export function userMay(
 export const reviewersOf = (world: World, place: Place): readonly User[] =>
   peopleOf(world.directory).filter(({ id }) => userMay(world, id, 'APPROVE_CHANGE_REQUEST', place));
 
-export function mayReview(world: World, userId: number, place: Place): boolean {
+/** By state: lists ask about the same few people for each of their requests. */
+const reviews = new WeakMap<World, Map<string, boolean>>();
+
+export function mayReview(world: World, userId: number, { project, environment }: Place): boolean {
   const user = world.directory.users.get(userId);
-  return (
-    user !== undefined && user.isService !== true && userMay(world, userId, 'APPROVE_CHANGE_REQUEST', place)
-  );
+  if (user === undefined || user.isService === true) return false;
+  let known = reviews.get(world);
+  if (known === undefined) {
+    known = new Map();
+    reviews.set(world, known);
+  }
+  const key = `${userId} ${project} ${environment}`;
+  let may = known.get(key);
+  if (may === undefined) {
+    may = userMay(world, userId, 'APPROVE_CHANGE_REQUEST', { project, environment });
+    known.set(key, may);
+  }
+  return may;
 }

@@ -199,6 +199,15 @@ const listView = (world: World, requests: readonly StoredRequest[]) =>
     segments: [],
   }));
 
+/** The first of the requests, as many as have no more changes together than a single one may have. */
+function shownWhole(requests: readonly StoredRequest[]): readonly StoredRequest[] {
+  let count = 0;
+  return requests.slice(0, PENDING_MAX).filter(({ changes }, index) => {
+    count += changes.length;
+    return index === 0 || count <= CHANGES_MAX;
+  });
+}
+
 const isOpen = ({ state }: StoredRequest): boolean => !CLOSED.includes(state);
 
 /** Whether the request waits for the user: for a review, or for being applied. */
@@ -273,16 +282,20 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
   }),
   readRoute(`GET ${REQUESTS}/pending`, {
     operationId: 'getPendingChangeRequestsForUser',
-    summary: 'List the open change requests of the caller in a project.',
+    summary: `List the open change requests of the caller in a project, and the ${PENDING_MAX} newest scheduled ones at most.`,
     ...BY_PEOPLE,
     locate: locate.project,
     success: { status: 200, schema: RequestsSchema },
     shows: (context) => {
       const { world, params } = context;
       const { id } = callingUser(context);
-      return requestsOf(world, params.projectId)
-        .filter((request) => request.createdBy === id && isOpen(request))
-        .map((request) => requestView(world, request));
+      const own = requestsOf(world, params.projectId).filter(
+        (request) => request.createdBy === id && isOpen(request),
+      );
+      // Any number may be scheduled, and pages look here for those that can still be added to.
+      const unscheduled = own.filter(({ state }) => state !== 'Scheduled');
+      const scheduled = own.filter(({ state }) => state === 'Scheduled');
+      return [...unscheduled, ...shownWhole(scheduled)].map((request) => requestView(world, request));
     },
   }),
   readRoute(`GET ${REQUESTS}/pending/:featureName`, {
@@ -291,13 +304,13 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
     locate: locate.flag,
     success: { status: 200, schema: RequestsSchema },
     shows: ({ world, params }) =>
-      requestsOf(world, params.projectId)
-        .filter((request) => isOpen(request) && featuresOf(request).includes(params.featureName))
-        .slice(0, PENDING_MAX)
-        .map((request) => {
+      shownWhole(
+        requestsOf(world, params.projectId).flatMap((request) => {
+          if (!isOpen(request)) return [];
           const changes = request.changes.filter(({ feature }) => feature === params.featureName);
-          return requestView(world, { ...request, changes });
+          return changes.length === 0 ? [] : { ...request, changes };
         }),
+      ).map((request) => requestView(world, request)),
   }),
   readRoute(`GET ${REQUESTS}/available-reviewers/:environment`, {
     operationId: 'getAvailableReviewers',

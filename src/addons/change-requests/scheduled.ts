@@ -9,26 +9,54 @@ const segmentOf = ({ feature, payload }: StoredChange): number | null =>
 
 const isScheduled = ({ state }: { readonly state: State }): boolean => state === 'Scheduled';
 
-/** Whether two changes are about the same strategy, or one of them about all of the flag. */
-function overlap(one: StoredChange, other: StoredChange): boolean {
-  if (one.feature !== other.feature || segmentOf(one) !== segmentOf(other)) return false;
-  const [strategy, others] = [strategyOf(one), strategyOf(other)];
-  return strategy === null || others === null || strategy === others;
+/** Other requests that a change names. */
+const BESIDE_MAX = 20;
+
+/** Key of all of a flag or a segment in an environment; neither names of environments nor those of flags have a space. */
+const targetOf = (environment: string, change: StoredChange): string =>
+  `${environment} ${change.feature ?? `#${segmentOf(change)}`}`;
+
+/** Scheduled requests, newest first, by what they are about, by its strategy, and by `*` where it is all of its strategies. */
+type Index = ReadonlyMap<string, readonly StoredRequest[]>;
+
+const indexes = new WeakMap<readonly StoredRequest[], Index>();
+
+function indexOf(requests: readonly StoredRequest[]): Index {
+  const index = new Map<string, StoredRequest[]>();
+  for (const request of requests) {
+    if (!isScheduled(request)) continue;
+    for (const change of request.changes) {
+      const target = targetOf(request.environment, change);
+      for (const key of [target, `${target} ${strategyOf(change) ?? '*'}`]) {
+        const list = index.get(key);
+        if (list === undefined) index.set(key, [request]);
+        else if (list.at(-1) !== request) list.push(request);
+      }
+    }
+  }
+  return index;
 }
 
-/** The other scheduled requests of the environment that are about the same. */
-export const scheduledBeside = (
+/** The newest other scheduled requests of the environment that are about the same strategy, or all of the same flag. */
+export function scheduledBeside(
   requests: readonly StoredRequest[],
-  request: StoredRequest,
+  { id, environment }: StoredRequest,
   change: StoredChange,
-): readonly StoredRequest[] =>
-  requests.filter(
-    (other) =>
-      isScheduled(other) &&
-      other.id !== request.id &&
-      other.environment === request.environment &&
-      other.changes.some((one) => overlap(change, one)),
-  );
+): readonly StoredRequest[] {
+  let index = indexes.get(requests);
+  if (index === undefined) {
+    index = indexOf(requests);
+    indexes.set(requests, index);
+  }
+  const target = targetOf(environment, change);
+  const strategy = strategyOf(change);
+  const keys = strategy === null ? [target] : [`${target} ${strategy}`, `${target} *`];
+  const found = new Set(keys.flatMap((key) => index.get(key)?.slice(0, BESIDE_MAX + 1) ?? []));
+  return [...found]
+    .filter((other) => other.id !== id)
+    .sort((a, b) => b.id - a.id)
+    .slice(0, BESIDE_MAX);
+}
 
 export interface ScheduledFor {
   readonly features: readonly string[];
