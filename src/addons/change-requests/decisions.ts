@@ -34,13 +34,19 @@ export type ParsedChange = Pick<StoredChange, 'feature' | 'action' | 'payload'>;
 export interface NamesRequest {
   readonly project: string;
   readonly id: number;
+  /** The version that the caller has seen. */
+  readonly version?: number | undefined;
 }
 
 /** The request that a command names, unless it is closed. */
-export function locateOpen(world: World, { project, id }: NamesRequest): StoredRequest | Refusal {
+export function locateOpen(world: World, { project, id, version }: NamesRequest): StoredRequest | Refusal {
   const located = locateRequest(world, project, id, String(id));
   if (isRefusal(located)) return located;
   const { data } = located;
+  if (version !== undefined && version !== data.version)
+    return invalidOperation(
+      `The change request ${id} was edited: its version is ${data.version}, not ${version}. Read it again.`,
+    );
   return CLOSED.includes(data.state)
     ? invalidOperation(
         `The change request ${id} is ${data.state.toLowerCase()}, and is not changed any more.`,

@@ -86,6 +86,10 @@ const STATES_SENT = [...WANTED_STATES, 'Applied', 'Scheduled'] as const;
 const StateBody = titled('ChangeRequestStateInput', {
   state: v.picklist(STATES_SENT, `one of ${STATES_SENT.join(', ')}`),
   comment: v.optional(TEXT_MAX),
+  version: described(
+    v.optional(Integer),
+    'The version that the caller has seen; refused where it was edited since.',
+  ),
   scheduledAt: v.optional(
     described(DateTimeSchema, 'With the state Scheduled: when the request is applied.'),
   ),
@@ -176,9 +180,9 @@ async function authorsOf(context: RequestContext<unknown>, ids: readonly number[
 
 function stateCommand({
   params,
-  body: { state, comment, scheduledAt },
+  body: { state, comment, version, scheduledAt },
 }: RequestContext<v.InferOutput<typeof StateBody>>): Command | Refusal {
-  const sent = { ...named(params), comment };
+  const sent = { ...named(params), comment, version };
   if (state === 'Applied')
     return ownCommand({ sent, decide: applyRequest, faultPath: '/body', onWholeState: true });
   if (state !== 'Scheduled') return own({ ...sent, state }, setState);

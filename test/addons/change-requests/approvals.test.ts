@@ -124,6 +124,20 @@ describeInterface('approvals of change requests', (server) => {
     await protect(server(), { requiredApprovals: 1 });
   });
 
+  it('are refused where the request was edited since the version that the approver has seen', async () => {
+    const { id } = await begin();
+    const reviewer = as(server(), await addUser(server(), EDITOR));
+    const { version } = await succeeded(reviewer('GET', `${REQUESTS}/${id}`));
+    await propose(by, { feature: 'shop', action: 'archiveFeature' });
+    const approve = (seen: number) =>
+      reviewer('PUT', `${REQUESTS}/${id}/state`, { state: 'Approved', version: seen });
+    const late = await approve(version);
+    assert.equal(late.status, 409);
+    assert.match(late.body.message, /was edited: its version is 2, not 1/);
+    await succeeded(approve(version + 1));
+    await succeeded(setState(by, id, 'Cancelled'));
+  });
+
   it('of one other person let the request be applied, by whoever may', async () => {
     const reviewer = as(server(), await addUser(server(), EDITOR));
     by = as(server(), await addPermitted(server(), 'UPDATE_FEATURE_ENVIRONMENT'));

@@ -16,7 +16,7 @@ import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 const setting = (request, state, comment = '') => ({
   method: 'PUT',
   path: `${requestPath(request)}/state`,
-  body: { state, ...(comment === '' ? {} : { comment }) },
+  body: { state, version: request.version, ...(comment === '' ? {} : { comment }) },
 });
 
 /** @param {Session} session @param {ChangeRequest} request @param {string} state @param {string} done */
@@ -42,7 +42,7 @@ export const schedule = (session, request) =>
       `It will be applied in ${request.environment} at ${at.replace('T', ' ') || '…'} UTC.`,
     change: ({ at }) => ({
       ...setting(request, ''),
-      body: { state: 'Scheduled', scheduledAt: `${at}:00.000Z` },
+      body: { state: 'Scheduled', version: request.version, scheduledAt: `${at}:00.000Z` },
     }),
     done: () => `${said(request.title)} is scheduled.`,
     undo: null,
