@@ -1,4 +1,5 @@
 /** The decision that applies a request: all its commands, one after the other, as one frame behind one event. */
+import type { PermissionName } from '../../domain/access/permissions.ts';
 import { decide } from '../../domain/decide/decide.ts';
 import { applyChange } from '../../domain/state/apply.ts';
 import type { DecideContext, Decision } from '../../domain/state/decision.ts';
@@ -6,7 +7,7 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
 import type { World } from '../../domain/state/world.ts';
-import { commandsOf } from './actions.ts';
+import { commandsOf, needsOf } from './actions.ts';
 import { countingApprovals } from './approvals.ts';
 import { conflictOf } from './conflicts.ts';
 import { locateOpen, moved, type NamesRequest } from './decisions.ts';
@@ -52,7 +53,22 @@ export function refuseToApply(world: World, request: StoredRequest, userId: numb
     return invalidOperation(
       `The change request ${id} has ${counting} of ${needed} needed approvals. An approval counts if it is of the current version, by a person who may approve it now and wrote none of it.`,
     );
-  return refuseConflicts(world, request);
+  return (counting === 0 ? refuseRights(world, request, userId) : null) ?? refuseConflicts(world, request);
+}
+
+/** Refuses what nobody has approved and neither its author nor whoever applies it may do any more. */
+function refuseRights(world: World, request: StoredRequest, userId: number): Refusal | null {
+  for (const change of request.changes) {
+    const may = (name: PermissionName) =>
+      [userId, change.createdBy].some((id) => userMay(world, id, name, request));
+    const missing = needsOf(change.action).find((name) => !may(name));
+    if (missing !== undefined)
+      return refuse(
+        'NoAccessError',
+        `${nameOf(change)} needs the permission ${missing}, which its author does not have any more.`,
+      );
+  }
+  return null;
 }
 
 function refuseConflicts(world: World, request: StoredRequest): Refusal | null {

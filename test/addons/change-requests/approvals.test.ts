@@ -138,6 +138,21 @@ describeInterface('approvals of change requests', (server) => {
     await succeeded(setState(by, id, 'Cancelled'));
   });
 
+  it('are not needed everywhere, but then the author must still have the right to make the change', async () => {
+    author = await addUser(server(), EDITOR);
+    by = as(server(), author);
+    const open = PROPOSALS.replace('production', 'development');
+    const { id } = await succeeded(by('POST', open, { feature: 'shop', action: 'archiveFeature' }));
+    await succeeded(setState(by, id, 'In review'));
+    const permissions = [{ name: 'APPLY_CHANGE_REQUEST', environment: 'development' }];
+    const role = { name: 'only applies', type: 'root-custom', description: '', permissions };
+    const { roles } = await succeeded(server().call('POST', '/roles', role));
+    await succeeded(server().call('PUT', `/user-admin/${author.id}`, { rootRole: roles.id }));
+    const { status, body } = await setState(by, id, 'Applied');
+    assert.equal(status, 403, body.message);
+    assert.match(body.message, /DELETE_FEATURE/);
+  });
+
   it('of one other person let the request be applied, by whoever may', async () => {
     const reviewer = as(server(), await addUser(server(), EDITOR));
     by = as(server(), await addPermitted(server(), 'UPDATE_FEATURE_ENVIRONMENT'));
