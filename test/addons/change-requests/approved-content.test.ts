@@ -1,4 +1,4 @@
-/** What was approved is what is applied: nothing that says what a change means becomes another thing between both. */
+/** Changes that were approved are applied as they were seen: nothing that says what they mean becomes another thing in between. */
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { addUser, makeFlag } from '../../support/interface.ts';
