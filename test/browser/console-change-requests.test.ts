@@ -34,6 +34,15 @@ describeConsole('change requests in the console', (shared) => {
     await protect(shared.server, { allowSwitchOff: false });
   }
 
+  async function addSkipper(name: string): Promise<AddedUser> {
+    const skipper = await addUser(shared.server, EDITOR);
+    const permissions = [{ name: 'SKIP_CHANGE_REQUEST', environment: 'production' }];
+    const role = { name, type: 'custom', description: '', permissions };
+    const { roles } = (await shared.server.call('POST', '/roles', role)).body;
+    await shared.server.call('POST', `/projects/default/users/${skipper.id}/roles/${roles.id}`);
+    return skipper;
+  }
+
   it('takes a change from the form to production by two people in nine clicks', async () => {
     await flagInProduction('checkout');
     const author = await addUser(shared.server, EDITOR);
@@ -89,12 +98,7 @@ describeConsole('change requests in the console', (shared) => {
 
   it('names the change that somebody makes without a request, and offers it to nobody without the right', async () => {
     await flagInProduction('urgent');
-    const skipper = await addUser(shared.server, EDITOR);
-    const permissions = [{ name: 'SKIP_CHANGE_REQUEST', environment: 'production' }];
-    const role = { name: 'Breaks glass', type: 'custom', description: '', permissions };
-    const { roles } = (await shared.server.call('POST', '/roles', role)).body;
-    await shared.server.call('POST', `/projects/default/users/${skipper.id}/roles/${roles.id}`);
-    const page = await openFlag(skipper, 'urgent');
+    const page = await openFlag(await addSkipper('Breaks glass'), 'urgent');
     await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
@@ -103,6 +107,21 @@ describeConsole('change requests in the console', (shared) => {
     await press(form, 'Save anyway');
     await notice(page, 'the strategies in production are changed').waitFor();
     assert.equal((await inProduction('urgent')).strategies[0].parameters.rollout, '35');
+  });
+
+  it('changes nothing while it is not known whether production takes change requests', async () => {
+    await flagInProduction('unknown');
+    const { token } = await addSkipper('May skip');
+    const place = '#/projects/default/flags/unknown';
+    const page = await shared.signedIn({ token, place, expected: /status of 500/ });
+    await page.route('**/change-requests/config', (route) => route.fulfill({ status: 500, body: '{}' }));
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
+    await press(form, 'Save');
+    await form.locator('.problem').first().waitFor();
+    assert.equal((await inProduction('unknown')).strategies[0].parameters.rollout, '10');
   });
 
   it('says what is in conflict, and is accessible on a phone', async () => {

@@ -58,9 +58,9 @@ export async function make(session, change, { ifMatch = '', isAnyway, onMade } =
 /** Whether changes are proposed in place of being made. @param {Session} session @param {Change | readonly Change[]} change */
 const isProposed = async (session, change) => (await proposalsOf(session, change)).length > 0;
 
-/** The word of the button that makes changes, or proposes them. @param {Session} session @param {Change | readonly Change[]} change @param {string} word */
+/** The word of the button that makes changes, or proposes them; where that is not known, sending them says so. @param {Session} session @param {Change | readonly Change[]} change @param {string} word */
 export const wordFor = async (session, change, word) =>
-  (await isProposed(session, change)) ? 'Propose' : word;
+  (await isProposed(session, change).catch(() => false)) ? 'Propose' : word;
 
 /** @param {Session} session @param {readonly Proposal[]} proposals @returns {Promise<'propose' | 'anyway' | null>} */
 async function askWay(session, proposals) {

@@ -13,7 +13,7 @@ import { RequestLink } from './parts/request-state.jsx';
 /** The environments of a project that take change requests, production first. @type {Map<string, Promise<readonly ChangeRequestConfig[]>>} */
 const known = new Map();
 
-/** @param {Session} session @param {string} project @returns {Promise<readonly ChangeRequestConfig[]>} */
+/** None where the caller may not read them. Rejects where that is not known: a change could be made that should be proposed. @param {Session} session @param {string} project @returns {Promise<readonly ChangeRequestConfig[]>} */
 export function protectedIn({ client }, project) {
   const found =
     known.get(project) ??
@@ -22,9 +22,10 @@ export function protectedIn({ client }, project) {
         all
           .filter(({ changeRequestEnabled }) => changeRequestEnabled)
           .sort((one, other) => Number(isProductive(other)) - Number(isProductive(one))),
-      () => {
+      (error) => {
         known.delete(project);
-        return [];
+        if (error instanceof Refused && (error.status === 403 || error.status === 404)) return [];
+        throw error;
       },
     );
   known.set(project, found);
