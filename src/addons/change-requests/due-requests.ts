@@ -74,12 +74,12 @@ export class DueRequests {
       if (nowMs < this.#retryAtMs) return;
       const next = this.#next();
       if (next === undefined || next.atMs > nowMs) return;
-      if (!(await this.#submit(next.request, null))) {
-        this.#retryAtMs = nowMs + RETRY_MS;
-        return;
-      }
-      // What changed nothing, such as in a project that was deleted meanwhile, is not due again.
-      if (this.#due.at(-1) === next) this.#due.pop();
+      // One that changes nothing, or fails, holds up no others: it is due again once any request has changed.
+      this.#due.pop();
+      if (await this.#submit(next.request, null)) continue;
+      this.#seen = undefined;
+      this.#retryAtMs = nowMs + RETRY_MS;
+      return;
     }
   }
 
@@ -97,7 +97,7 @@ export class DueRequests {
     return this.#due.at(-1);
   }
 
-  /** False where it has to be tried again. */
+  /** False where the server takes no change now. */
   async #submit(request: StoredRequest, failure: string | null): Promise<boolean> {
     const { project, id, schedule } = request;
     const { engine } = this.#options;
@@ -114,7 +114,8 @@ export class DueRequests {
     if (outcome.kind === 'fault') throw outcome.error;
     if (outcome.kind === 'response') return true;
     const { name, message } = outcome.refusal;
+    if (name === 'ServiceUnavailableError') return false;
     // Beyond the limits, or in another protected environment: no later moment is better.
-    return name !== 'ServiceUnavailableError' && failure === null && this.#submit(request, message);
+    return failure !== null || this.#submit(request, message);
   }
 }

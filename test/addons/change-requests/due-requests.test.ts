@@ -251,6 +251,42 @@ describe('scheduled change requests', () => {
     assert.equal(scene.request(suspended).schedule!.status, 'suspended');
   });
 
+  it('hold up no others where one cannot even be stopped, or throws', async () => {
+    const scene = await Scene.open();
+    await scene.scheduled('refused', MINUTE_MS);
+    await scene.scheduled('faulty', 2 * MINUTE_MS);
+    await scene.scheduled('shop', 3 * MINUTE_MS);
+    scene.engine.manual.nowMs += 3 * MINUTE_MS;
+    const { engine } = scene.engine.store;
+    const outcomes = [
+      { kind: 'refusal', refusal: invalidOperation('The memory is full.') },
+      { kind: 'refusal', refusal: invalidOperation('The memory is full.') },
+      { kind: 'fault', error: new Error('broken') },
+    ] as const;
+    let at = 0;
+    const due = scene.due({
+      engine: {
+        get world() {
+          return engine.world;
+        },
+        nextTime: () => engine.nextTime(),
+        execute: (submission) => {
+          const outcome = outcomes[at];
+          at += 1;
+          return outcome === undefined ? engine.execute(submission) : Promise.resolve(outcome);
+        },
+      },
+    });
+    await due.look();
+    assert.equal(scene.faults.length, 1);
+    scene.engine.manual.nowMs += 10_000;
+    await due.look();
+    assert.deepEqual(
+      ['refused', 'faulty', 'shop'].map((flag) => scene.isOn(flag)),
+      [true, true, true],
+    );
+  });
+
   it('are tried again after a fault, which is reported and ends nothing', async () => {
     const scene = await Scene.open();
     await scene.scheduled('shop', MINUTE_MS);
