@@ -18,10 +18,11 @@ import {
   REQUESTS,
   setState,
   succeeded,
+  switchOn,
 } from './scene.ts';
 
 const ADMIN = 1;
-const ON = { feature: 'shop', action: 'updateEnabled', payload: { enabled: true } };
+const ON = switchOn('shop');
 
 describeInterface('approvals of change requests', (server) => {
   let author: AddedUser;

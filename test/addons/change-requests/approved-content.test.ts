@@ -1,19 +1,26 @@
 /** Changes that were approved are applied as they were seen: nothing that says what they mean becomes another thing in between. */
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { addUser, makeFlag } from '../../support/interface.ts';
+import { makeFlag } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
-import { type Acting, approvedRequest, as, EDITOR, protect, ROLLOUT, setState, succeeded } from './scene.ts';
+import {
+  type Acting,
+  approvedRequest,
+  authorAndReviewer,
+  protect,
+  ROLLOUT,
+  setState,
+  succeeded,
+  switchOn,
+} from './scene.ts';
 
-const ON = (feature: string) => ({ feature, action: 'updateEnabled', payload: { enabled: true } });
 const FEW = [{ contextName: 'userId', operator: 'IN', values: ['1'] }];
 
 describeInterface('an approved change request', (server) => {
   let author: Acting;
   let reviewer: Acting;
   before(async () => {
-    author = as(server(), await addUser(server(), EDITOR));
-    reviewer = as(server(), await addUser(server(), EDITOR));
+    ({ author, reviewer } = await authorAndReviewer(server()));
     await protect(server());
   });
   const isRefused = async (id: number, reason: RegExp) => {
@@ -42,7 +49,7 @@ describeInterface('an approved change request', (server) => {
     const { id: segmentId } = await succeeded(author('POST', '/segments', { name: 'own', constraints: FEW }));
     const path = '/projects/default/environments/production/default-strategy';
     await succeeded(server().call('POST', path, { ...ROLLOUT, segments: [segmentId] }));
-    const { id } = await approvedRequest(author, reviewer, ON('bare'));
+    const { id } = await approvedRequest(author, reviewer, switchOn('bare'));
     await succeeded(author('PUT', `/segments/${segmentId}`, { name: 'own', constraints: [] }));
     await isRefused(id, /conflict: The segment "own"/);
   });
@@ -50,7 +57,7 @@ describeInterface('an approved change request', (server) => {
   it('that switches a flag on is in conflict once the flag depends on others', async () => {
     for (const name of ['parent', 'child']) await makeFlag(server().call, name);
     await succeeded(author('POST', '/projects/default/features/child/dependencies', { feature: 'parent' }));
-    const { id } = await approvedRequest(author, reviewer, ON('child'));
+    const { id } = await approvedRequest(author, reviewer, switchOn('child'));
     await succeeded(author('DELETE', '/projects/default/features/child/dependencies'));
     await isRefused(id, /conflict/);
   });

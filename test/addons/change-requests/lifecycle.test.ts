@@ -5,14 +5,13 @@ import { protectionOf } from '../../../src/addons/change-requests/protection.ts'
 import { isRecordEvent } from '../../../src/domain/state/events.ts';
 import '../../support/check-responses.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
-import { type AddedUser, addUser, makeFlag } from '../../support/interface.ts';
+import { type AddedUser, makeFlag } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 import { TestWorld } from '../../support/test-world.ts';
 import {
   type Acting,
   approvedRequest,
-  as,
-  EDITOR,
+  authorAndReviewer,
   PROPOSALS,
   propose,
   protect,
@@ -20,18 +19,15 @@ import {
   ROLLOUT,
   setState,
   succeeded,
+  switchOn,
 } from './scene.ts';
-
-const ON = (feature: string) => ({ feature, action: 'updateEnabled', payload: { enabled: true } });
 
 describeInterface('change requests', (server) => {
   let author: Acting;
   let reviewer: Acting;
   let people: { author: AddedUser; reviewer: AddedUser };
   before(async () => {
-    people = { author: await addUser(server(), EDITOR), reviewer: await addUser(server(), EDITOR) };
-    author = as(server(), people.author);
-    reviewer = as(server(), people.reviewer);
+    ({ people, author, reviewer } = await authorAndReviewer(server()));
     await protect(server());
   });
   const flagIn = async (name: string) =>
@@ -44,7 +40,7 @@ describeInterface('change requests', (server) => {
     assert.equal(direct.status, 403);
     assert.match(direct.body.message, /POST \/projects\/default\/environments\/production\/change-requests/);
     const draft = await propose(author, { feature: 'whole', action: 'addStrategy', payload: ROLLOUT });
-    const both = await propose(author, ON('whole'));
+    const both = await propose(author, switchOn('whole'));
     assert.equal(both.id, draft.id, 'a user has one open request of an environment');
     assert.equal(both.state, 'Draft');
     await succeeded(setState(author, both.id, 'In review'));
@@ -81,7 +77,7 @@ describeInterface('change requests', (server) => {
 
   it('show and carry the strategy that switching a flag without one on adds', async () => {
     await makeFlag(server().call, 'bare');
-    const { features, id } = await approvedRequest(author, reviewer, ON('bare'));
+    const { features, id } = await approvedRequest(author, reviewer, switchOn('bare'));
     assert.equal(features[0].defaultChange.payload.name, 'flexibleRollout');
     await succeeded(setState(reviewer, id, 'Applied'));
     const { enabled, strategies } = await flagIn('bare');
@@ -110,7 +106,7 @@ describeInterface('change requests', (server) => {
   it('apply all of their changes or none, and name the change that is refused', async () => {
     await makeFlag(server().call, 'first');
     await makeFlag(server().call, 'second');
-    const { id } = await approvedRequest(author, reviewer, ON('first'), ON('second'));
+    const { id } = await approvedRequest(author, reviewer, switchOn('first'), switchOn('second'));
     await succeeded(server().call('DELETE', '/projects/default/features/second'));
     const { lastId } = server().server.store.engine;
     const { status, body } = await setState(reviewer, id, 'Applied');
@@ -159,7 +155,7 @@ describeInterface('change requests', (server) => {
 
   it('are listed, counted, searched, commented on, titled and discarded', async () => {
     await makeFlag(server().call, 'listed');
-    const { id } = await propose(author, ON('listed'));
+    const { id } = await propose(author, switchOn('listed'));
     await succeeded(author('PUT', `${REQUESTS}/${id}/title`, { title: 'Open the shop' }));
     await succeeded(author('PUT', `${REQUESTS}/${id}/approvers`, { reviewers: [people.reviewer.id] }));
     const oneself = await author('PUT', `${REQUESTS}/${id}/approvers`, { reviewers: [people.author.id] });
@@ -196,7 +192,7 @@ describeInterface('change requests', (server) => {
       ),
     );
     await succeeded(setState(reviewer, id, 'Rejected'));
-    const draft = await propose(author, ON('listed'), { feature: 'listed', action: 'archiveFeature' });
+    const draft = await propose(author, switchOn('listed'), { feature: 'listed', action: 'archiveFeature' });
     assert.notEqual(draft.id, id);
     const [, archived] = draft.features[0].changes;
     const less = await succeeded(author('DELETE', `${REQUESTS}/${draft.id}/changes/${archived.id}`));
@@ -208,7 +204,7 @@ describeInterface('change requests', (server) => {
   it('need nobody where no approvals are required, and are recorded all the same', async () => {
     await protect(server(), { requiredApprovals: 0 });
     await makeFlag(server().call, 'alone');
-    const { id } = await propose(author, ON('alone'));
+    const { id } = await propose(author, switchOn('alone'));
     assert.equal((await succeeded(setState(author, id, 'In review'))).state, 'Approved');
     await succeeded(setState(author, id, 'Applied'));
     assert.equal((await flagIn('alone')).enabled, true);

@@ -47,6 +47,17 @@ export async function succeeded(response: Promise<ReceivedResponse>): Promise<an
   return body;
 }
 
+/** Two people who may write flags. */
+export async function authorAndReviewer(server: TestServer) {
+  const people = { author: await addUser(server, EDITOR), reviewer: await addUser(server, EDITOR) };
+  return { people, author: as(server, people.author), reviewer: as(server, people.reviewer) };
+}
+
+/** Switches a flag on. */
+export const switchOn = (feature: string) => ({
+  ...{ feature, action: 'updateEnabled', payload: { enabled: true } },
+});
+
 export const propose = (by: Acting, ...changes: readonly object[]) =>
   succeeded(by('POST', PROPOSALS, changes));
 

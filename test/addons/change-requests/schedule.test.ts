@@ -8,7 +8,7 @@ import {
   type Acting,
   approvedRequest,
   as,
-  EDITOR,
+  authorAndReviewer,
   propose,
   protect,
   REQUESTS,
@@ -23,8 +23,7 @@ describeInterface('scheduled change requests', (server) => {
   let author: Acting;
   let reviewer: Acting;
   before(async () => {
-    author = as(server(), await addUser(server(), EDITOR));
-    reviewer = as(server(), await addUser(server(), EDITOR));
+    ({ author, reviewer } = await authorAndReviewer(server()));
     await protect(server());
     for (const name of ['shop', 'cart']) await makeFlag(server().call, name);
   });

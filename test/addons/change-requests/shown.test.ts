@@ -8,7 +8,7 @@ import {
   type Acting,
   approvedRequest,
   as,
-  EDITOR,
+  authorAndReviewer,
   PROPOSALS,
   propose,
   protect,
@@ -16,17 +16,17 @@ import {
   ROLLOUT,
   setState,
   succeeded,
+  switchOn,
 } from './scene.ts';
 
 const ADMIN = 1;
-const ON = { feature: 'shop', action: 'updateEnabled', payload: { enabled: true } };
+const ON = switchOn('shop');
 
 describeInterface('change requests as they are shown', (server) => {
   let author: Acting;
   let reviewer: Acting;
   before(async () => {
-    author = as(server(), await addUser(server(), EDITOR));
-    reviewer = as(server(), await addUser(server(), EDITOR));
+    ({ author, reviewer } = await authorAndReviewer(server()));
     await succeeded(server().call('POST', '/projects/default/features', { name: 'shop' }));
   });
 
