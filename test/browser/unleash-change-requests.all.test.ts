@@ -71,7 +71,9 @@ describePages("Unleash's pages for change requests", () => {
     // The page writes its order into its own address first.
     await reviewer.waitForURL(/sort=/);
     const row = reviewer.getByRole('row').filter({ hasText: flag });
-    await row.getByRole('link', { name: /request/i }).click();
+    // The page draws its rows anew while it loads, and a click on one that goes is lost.
+    const link = await row.getByRole('link', { name: /request/i }).getAttribute('href');
+    await reviewer.goto(server.origin + link);
     await says(reviewer, `Turn ${flag} on.`);
   }
 
