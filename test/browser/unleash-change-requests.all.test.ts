@@ -10,6 +10,8 @@ const PASSWORD = 'Correct-horse-1';
 const [ADMIN_ROLE_ID, EDITOR_ROLE_ID] = [1, 2];
 const FLAGS = ['applied', 'rejected', 'scheduled'];
 const DAY_MS = 86_400_000;
+const SENT_WITHIN_MS = 20_000;
+const ATTEMPTS = 3;
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).click();
@@ -21,6 +23,27 @@ const says = (page: Page, text: string): Promise<void> =>
 async function choose(page: Page, menu: string, action: string): Promise<void> {
   await press(page, menu);
   await page.getByRole('menuitem', { name: action }).click();
+}
+
+/**
+ * Does something that sends a change, once more if none was sent: these pages draw their buttons anew while they load,
+ * and a click on one that goes is lost. Their messages are no proof, since they go away by themselves.
+ */
+async function send(page: Page, act: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const sent = page.waitForResponse(
+      (response) => response.request().method() !== 'GET' && response.url().includes('change-requests'),
+      { timeout: SENT_WITHIN_MS },
+    );
+    try {
+      const [response] = await Promise.all([sent, act()]);
+      assert(response.ok(), `${response.status()} ${response.url()}`);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || error instanceof assert.AssertionError) throw error;
+      await page.reload();
+    }
+  }
 }
 
 /** No call about change requests was refused. */
@@ -59,11 +82,15 @@ describePages("Unleash's pages for change requests", () => {
   /** Asks for a flag to be turned on, and opens the request as its reviewer. */
   async function request(flag: string, author: Page, reviewer: Page): Promise<void> {
     await author.goto(address(`features/${flag}`));
-    await author.getByRole('switch', { name: 'production' }).click();
-    await press(author, 'Add suggestion to draft');
-    await press(author, /^View changes/);
-    await author.getByPlaceholder('Add your comment here').fill(`Turn ${flag} on.`);
-    await press(author, /^Submit change request/);
+    await send(author, async () => {
+      await author.getByRole('switch', { name: 'production' }).click();
+      await press(author, 'Add suggestion to draft');
+    });
+    await send(author, async () => {
+      await press(author, /^View changes/);
+      await author.getByPlaceholder('Add your comment here').fill(`Turn ${flag} on.`);
+      await press(author, /^Submit change request/);
+    });
     await author.getByText('that are in review').waitFor();
     assert.equal(await isOn(flag), false);
 
@@ -81,22 +108,23 @@ describePages("Unleash's pages for change requests", () => {
     const [author, reviewer] = [await open('eva'), await open('ada')];
     const { page } = reviewer;
     await page.goto(address('settings/change-requests'));
-    await page.getByRole('switch', { name: 'production' }).click();
-    await press(page, 'Enable');
-    await says(page, 'Change request status updated');
+    await send(page, async () => {
+      await page.getByRole('switch', { name: 'production' }).click();
+      await press(page, 'Enable');
+    });
 
     await request('applied', author.page, page);
-    await choose(page, 'review or reject changes', 'Approve');
-    await says(page, 'Changes approved');
-    await choose(page, 'apply or schedule changes', 'Apply changes');
-    await says(page, 'Changes applied');
+    await send(page, () => choose(page, 'review or reject changes', 'Approve'));
+    await send(page, () => choose(page, 'apply or schedule changes', 'Apply changes'));
     assert.equal(await isOn('applied'), true);
 
     await request('rejected', author.page, page);
-    await choose(page, 'review or reject changes', 'Reject');
-    const dialog = page.getByRole('dialog');
-    await dialog.getByPlaceholder('Add your comment here').fill('Not on a Friday.');
-    await dialog.getByRole('button', { name: 'Reject changes' }).click();
+    await send(page, async () => {
+      await choose(page, 'review or reject changes', 'Reject');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByPlaceholder('Add your comment here').fill('Not on a Friday.');
+      await dialog.getByRole('button', { name: 'Reject changes' }).click();
+    });
     await says(page, 'Not on a Friday.');
 
     await page.goto(`${server.origin}/change-requests?state=IS:closed`);
@@ -108,18 +136,22 @@ describePages("Unleash's pages for change requests", () => {
     const [author, reviewer] = [await open('eva'), await open('ada')];
     const { page } = reviewer;
     await request('scheduled', author.page, page);
-    await choose(page, 'review or reject changes', 'Approve');
-    await says(page, 'Changes approved');
-    await choose(page, 'apply or schedule changes', 'Schedule changes');
+    await send(page, () => choose(page, 'review or reject changes', 'Approve'));
     const dialog = page.getByRole('dialog');
-    const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
-    await dialog.locator('input').fill(tomorrow);
-    await dialog.getByRole('button', { name: 'Schedule changes' }).click();
-    await says(page, 'Changes scheduled');
+    await send(page, async () => {
+      await choose(page, 'apply or schedule changes', 'Schedule changes');
+      const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
+      await dialog.locator('input').fill(tomorrow);
+      await dialog.getByRole('button', { name: 'Schedule changes' }).click();
+    });
     assert.equal(await isOn('scheduled'), false);
-    await press(page, 'Reject changes');
-    await dialog.getByRole('button', { name: 'Reject changes' }).click();
-    await says(page, 'Changes rejected');
+    await send(page, async () => {
+      await press(page, 'Reject changes');
+      await dialog.getByRole('button', { name: 'Reject changes' }).click();
+    });
+    const { body } = await server.call('GET', '/projects/default/change-requests');
+    const [last] = body.toSorted((one: { id: number }, other: { id: number }) => other.id - one.id);
+    assert.equal(last.state, 'Rejected');
     isUnderstood(author, reviewer);
   });
 });
