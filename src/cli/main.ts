@@ -14,6 +14,7 @@ import { ADDONS } from '../start/addons.ts';
 /** Each is loaded when its name is given, and all of them for help. */
 const COMMANDS: NonNullable<Addon['verbs']> = {
   start: async () => (await import('./start.ts')).addStart,
+  login: async () => (await import('./login.ts')).addLogin,
   status: async () => (await import('./status.ts')).addStatus,
   snapshot: async () => (await import('./running-server.ts')).addSnapshot,
   backup: async () => (await import('./backup.ts')).addBackup,

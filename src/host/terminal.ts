@@ -1,6 +1,7 @@
 /** The environment that a command reads from and writes to: that of the process, or that of a test. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -13,7 +14,8 @@ export interface Terminal {
   /** Whether a person is watching. Progress bars and questions appear only then. */
   readonly isInteractive: boolean;
   readonly barStream: NodeJS.WritableStream;
-  ask(question: string): Promise<string>;
+  /** Resolves with the line that was typed, empty at the end of the input. A secret is not shown while it is typed. */
+  ask(question: string, as?: 'secret'): Promise<string>;
 }
 
 export function processTerminal(): Terminal {
@@ -30,11 +32,16 @@ export function processTerminal(): Terminal {
   };
 }
 
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+async function ask(question: string, as?: 'secret'): Promise<string> {
+  const { stdin: input, stderr } = process;
+  if (as !== undefined) stderr.write(question);
+  const output = as === undefined ? stderr : new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output, terminal: input.isTTY === true });
   try {
-    return await lines.question(question);
+    const ended = once(lines, 'close').then(() => '');
+    return await Promise.race([lines.question(as === undefined ? question : ''), ended]);
   } finally {
     lines.close();
+    if (as !== undefined) stderr.write('\n');
   }
 }

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { permissionByName } from '../../domain/access/permissions.ts';
-import type { AdminClient } from './admin-client.ts';
+import type { AdminClient } from '../../host/admin-client.ts';
 import { type MigratedItem, namedItem, request, segment, shaped } from './target-request.ts';
 
 export interface CustomRole {

@@ -5,9 +5,9 @@ import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
+import { AdminClient } from '../../host/admin-client.ts';
 import { Evaluator } from '../sdk/evaluation/evaluator.ts';
 import { FLAG, flagOf, listOf, SEGMENT, segmentOf } from '../sdk/sent-flag.ts';
-import { AdminClient } from './admin-client.ts';
 import { byName } from './configuration.ts';
 import { shaped } from './target-request.ts';
 

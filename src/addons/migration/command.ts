@@ -1,10 +1,11 @@
 /** `flagstaff import-unleash`: makes a running Flagstaff equal to an Unleash. */
 import { readFileSync } from 'node:fs';
+import { AdminClient } from '../../host/admin-client.ts';
 import { type AddCommand, type CommandContext, jsonText } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
 import { printable } from '../../host/format.ts';
+import { answerOf } from '../../host/remote-server.ts';
 import { EXIT } from '../../process/exit-codes.ts';
-import { AdminCallError, AdminClient } from './admin-client.ts';
 import { type ClientDocument, readDocument } from './client-document.ts';
 import type { Configuration } from './configuration.ts';
 import { type FailedStep, type MigrationResult, takeSteps } from './migrate.ts';
@@ -12,7 +13,6 @@ import { type Plan, planMigration } from './plan.ts';
 import { type Comparison, compareDocuments, type Difference } from './prove.ts';
 import { readExport } from './read-export.ts';
 import { readServer, withWholeFlags } from './read-server.ts';
-import { ShapeError } from './target-request.ts';
 
 interface ImportOptions extends ProveOptions {
   readonly prove?: boolean;
@@ -64,16 +64,6 @@ async function importUnleash(context: CommandContext, source: string, options: I
     options.json ? jsonText({ read: countsOf(from), ...plannedOf(plan), result }) : text(from, plan, result),
   );
   if (result !== null && result.failed.length > 0) context.finish(EXIT.damagedData);
-}
-
-/** Ends the command where a server refuses or sends something else than its interface promises, and says which server. */
-async function answerOf<T>(server: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof AdminCallError || error instanceof ShapeError)) throw error;
-    throw new CommandFailure(EXIT.unavailable, `${server}: ${error.message}`);
-  }
 }
 
 function tokenOf({ terminal }: CommandContext, variable: string): string {

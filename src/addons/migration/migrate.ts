@@ -1,5 +1,5 @@
 /** Takes the steps of a plan, one after the other, and reports what became of each. */
-import { AdminCallError, type AdminClient } from './admin-client.ts';
+import { AdminCallError, type AdminClient } from '../../host/admin-client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Plan } from './plan.ts';
 import { type Call, idOf, MissingSegmentError, type TargetIds } from './target-request.ts';

@@ -1,7 +1,7 @@
 /** Reads the configuration of a running server of the Unleash Admin API: Unleash 4.3 to 8, or Flagstaff. */
 import * as v from 'valibot';
+import { AdminCallError, type AdminClient } from '../../host/admin-client.ts';
 import { type GroupMembership, readAccess } from './access.ts';
-import { AdminCallError, type AdminClient } from './admin-client.ts';
 import {
   byName,
   CONTEXT_FIELD,

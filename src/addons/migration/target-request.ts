@@ -1,6 +1,7 @@
 /** Requests to the target of a migration, and the ids that they need. */
 import * as v from 'valibot';
 import type { Item, Position } from '../../domain/desired/difference.ts';
+import { AdminCallError } from '../../host/admin-client.ts';
 
 /** Ids on the target, by name; a step adds the id of what it creates. */
 export interface TargetIds {
@@ -91,8 +92,10 @@ export const segment = encodeURIComponent;
 
 // Holds what a server or a file says against the shape that is expected of it.
 
-export class ShapeError extends Error {
-  override readonly name = 'ShapeError';
+export class ShapeError extends AdminCallError {
+  constructor(message: string) {
+    super(0, message);
+  }
 }
 
 /** Throws a ShapeError with the place where it has another shape. */

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { startUnleash } from '../../../bench/lib/peer/unleash.ts';
 import { flagName } from '../../../bench/lib/servers/data-set.ts';
 import { seedPeer } from '../../../bench/lib/servers/seed-peer.ts';
-import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { AdminClient } from '../../../src/host/admin-client.ts';
 import { caller } from '../../support/server.ts';
 import { changeUnleash, fillUnleash } from '../migration/fill-unleash.ts';
 import { contexts, fetchedAnswers } from '../migration/sdk-answers.ts';

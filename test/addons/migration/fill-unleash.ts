@@ -1,5 +1,5 @@
 /** Puts some of everything that moves into a real Unleash, through its own Admin API. */
-import type { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import type { AdminClient } from '../../../src/host/admin-client.ts';
 
 const OPERATORS: readonly object[] = [
   { contextName: 'country', operator: 'IN', values: ['DE', 'FR', 'ES'] },

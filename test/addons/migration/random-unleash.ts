@@ -1,5 +1,5 @@
 /** Random contents of a server of the Unleash Admin API, and random changes of them; all within what its open-source edition offers. */
-import { AdminCallError, type AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { AdminCallError, type AdminClient } from '../../../src/host/admin-client.ts';
 import { pick, someOf } from '../../support/random-values.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 

@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startUnleash } from '../../../bench/lib/peer/unleash.ts';
-import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { AdminClient } from '../../../src/host/admin-client.ts';
 import { flagstaff } from '../../support/operator.ts';
 import { ADMIN_TOKEN, spawnServer, temporaryFolder } from '../../support/server.ts';
 import { changeUnleash, fillUnleash } from './fill-unleash.ts';

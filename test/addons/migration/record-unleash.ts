@@ -3,8 +3,8 @@
  * with an admin token in UNLEASH_TOKEN. migrate.test.ts plays the answers.
  */
 import { writeFileSync } from 'node:fs';
-import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
 import { readServer } from '../../../src/addons/migration/read-server.ts';
+import { AdminClient } from '../../../src/host/admin-client.ts';
 import { RECORDED_FILE, type RecordedUnleash } from '../../support/unleash/recorded-unleash.ts';
 import { fillUnleash } from './fill-unleash.ts';
 

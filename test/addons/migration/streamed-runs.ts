@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { AdminClient } from '../../../src/host/admin-client.ts';
 import { type OpenedStream, openStream } from '../../support/event-stream.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { CLIENT_TOKENS, type RandomRuns, type RunCounts, runsTo } from './random-runs.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
-import { AdminClient } from '../../../src/addons/migration/admin-client.ts';
+import { AdminClient } from '../../src/host/admin-client.ts';
 
 it('what a server has put off is sent again when it said, changes too, and its refusal is told where it goes on', async () => {
   let busy = 3;

@@ -1,4 +1,4 @@
-/** Calls of the Unleash Admin API, and of the one for SDKs, as both servers of a migration understand them. */
+/** Calls of the Unleash Admin API, and of the one for SDKs, as an Unleash and a Flagstaff understand them. */
 
 /** The most bytes of one response; the largest list of a server with tens of thousands of flags stays below it. */
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024;
