@@ -71,6 +71,7 @@ async function flags(call: CheckedCall): Promise<void> {
   await call('POST', FLAGS, { name: 'constructor' });
   await call('POST', FLAGS, { name: 'gone', description: '', type: 'operational' });
   await call('POST', '/features/validate', { name: 'not-there-yet' });
+  await call('POST', '/constraints/validate', { contextName: 'userId', operator: 'IN', values: ['7'] });
   await call('PUT', `${FLAGS}/checkout`, { description: null, type: 'permission', stale: false });
   await call('PATCH', `${FLAGS}/Checkout-2`, [
     { op: 'replace', path: '/description', value: 'patché' },
@@ -344,6 +345,7 @@ async function archive(call: CheckedCall): Promise<void> {
   await call('POST', FLAGS, { name: 'gone', description: 'the same name, another flag' });
   await call('DELETE', `${FLAGS}/f1`);
   await call('POST', '/archive/revive/f1');
+  await call('POST', '/projects/default/archive/validate', { features: ['f1', 'f2'] });
   await call('POST', '/projects/default/archive', { features: ['f1', 'f2', 'f3', 'f4'] });
   await call('POST', '/projects/default/revive', { features: ['f1', 'f2'] });
   await call('POST', '/projects/default/delete', { features: ['f3'] });

@@ -116,6 +116,8 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
     { context: { appName: 'shop' }, environments: ['development'], projects: ['default'] },
   ],
   ['POST', '/features/validate', { name: 'free' }],
+  ['POST', '/constraints/validate', { contextName: 'userId', operator: 'IN', values: ['7'] }],
+  ['POST', `${DEFAULT}/archive/validate`, FEATURES],
   ['POST', '/ui-config/cors', { frontendApiOrigins: ['*'] }],
   ['POST', '/maintenance', { enabled: false }],
   ['PUT', '/feature-types/release/lifetime', { lifetimeDays: 7 }],

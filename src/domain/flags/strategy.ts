@@ -194,7 +194,10 @@ export function strategyIssue(after: DefaultStrategy, before: DefaultStrategy | 
 }
 
 /** A constraint without values matches nobody, or inverted everybody; also one with empty texts alone is always a slip. */
-function emptyConstraint({ constraints }: DefaultStrategy, before: DefaultStrategy | null): Issue | null {
+export function emptyConstraint(
+  { constraints }: Pick<DefaultStrategy, 'constraints'>,
+  before: DefaultStrategy | null,
+): Issue | null {
   if (before !== null && constraints === before.constraints) return null;
   for (const [index, constraint] of constraints.entries()) {
     if (constraint.values.some((value) => value !== '') || isSingleValue(constraint.operator)) continue;

@@ -3,8 +3,8 @@
 import * as v from 'valibot';
 import type { Command } from '../../domain/decide/decide.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
-import { Timestamp, titled } from '../../domain/json/schema.ts';
-import type { LocatedFlag } from '../../domain/state/locate.ts';
+import { described, Timestamp, titled } from '../../domain/json/schema.ts';
+import { type LocatedFlag, locateFlags } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
@@ -20,6 +20,7 @@ import { FlagNamesSchema } from './bodies.ts';
 import { walkFlags } from './chunk-walk.ts';
 import * as locate from './locators.ts';
 import { pageParameters } from './query-parameters.ts';
+import { settledResponse } from './responses.ts';
 import { FlagSchema, NextOffset } from './schemas.ts';
 import { timeOrNull } from './views.ts';
 
@@ -37,6 +38,14 @@ const BulkStaleBody = titled('BatchStale', { features: FlagNamesSchema, stale: v
 
 /** Bytes after which a page of the archive ends although there are more flags. Protects the event loop. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
+
+const ArchiveCheckSchema = titled('ArchiveCheck', {
+  parentsWithChildFeatures: described(
+    v.array(v.string()),
+    'Flags that others depend on which are not in the list: they cannot be archived.',
+  ),
+  hasDeletedDependencies: described(v.boolean(), 'Whether archiving them removes a dependency.'),
+});
 
 const PAGE = pageParameters({
   limitMax: 1000,
@@ -118,6 +127,20 @@ function bulkSwitchRoute(position: 'on' | 'off'): RouteDraft {
   });
 }
 
+/** Archived flags have neither parents nor children, and are archived again without effect. */
+function archiveCheck(context: RequestContext<v.InferOutput<typeof BulkBody>>) {
+  const { world, params, body } = context;
+  const located = locateFlags(world, { project: params.projectId, flags: body.features });
+  if (isRefusal(located)) return located;
+  const flags = located.map(({ record }) => record.flag);
+  const leaving = new Set(flags.map(({ name }) => name));
+  const parents = flags.filter(({ children }) => children.some((name) => !leaving.has(name)));
+  return settledResponse(context, {
+    parentsWithChildFeatures: parents.map(({ name }) => name),
+    hasDeletedDependencies: flags.some(({ dependencies }) => dependencies.length > 0),
+  });
+}
+
 /** The command for a flag whose project is not in the path. */
 function onFlag(type: 'revive-flags' | 'delete-flags') {
   return (_: unknown, { project, record }: LocatedFlag): Command => ({
@@ -164,6 +187,15 @@ export const archiveRoutes = underTag('Archive', [
     operationId: 'archiveFeatures',
     summary: 'Archive many flags; children may be archived together with their parents.',
     status: 202,
+  }),
+  readRoute('POST /projects/:projectId/archive/validate', {
+    operationId: 'validateArchiveFeatures',
+    summary: 'Check whether many flags can be archived together, and whether that removes dependencies.',
+    locate: locate.project,
+    body: BulkBody,
+    success: { status: 200, schema: ArchiveCheckSchema },
+    refusals: ['NotFoundError'],
+    read: archiveCheck,
   }),
   bulkRoute({
     path: 'revive',

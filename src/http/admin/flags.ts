@@ -7,10 +7,12 @@ import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { refuseTakenName } from '../../domain/decide/guards.ts';
+import { ConstraintSchema } from '../../domain/flags/constraint.ts';
 import { COMPLETION_ENTRIES } from '../../domain/flags/lifecycle.ts';
 import { LINK_ENTRIES, TypedUrlSchema } from '../../domain/flags/link.ts';
 import { FLAG_TYPES, type FlagType, LifetimeDays, type Lifetimes } from '../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
+import { emptyConstraint } from '../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, Integer, titled, Version } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
@@ -239,6 +241,18 @@ export const flagCheckRoutes = underTag('Features', [
       }
       const taken = refuseTakenName(world, body.name);
       return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
+    },
+  }),
+  readRoute('POST /constraints/validate', {
+    operationId: 'validateConstraint',
+    summary: 'Check whether a strategy can have a constraint.',
+    body: ConstraintSchema,
+    success: { status: 204, schema: null },
+    read: ({ engine, body }) => {
+      const issue = emptyConstraint({ constraints: [body] }, null);
+      return issue === null
+        ? { revision: engine.lastId, response: emptyResponse(204) }
+        : invalid(issue.message, '/body/values');
     },
   }),
 ]);

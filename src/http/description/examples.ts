@@ -97,6 +97,7 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
     'environment environments from Environment.name environments.name Environment.displayName Environment.type',
     'development',
   ],
+  ['parentsWithChildFeatures', FLAG],
   ['CreateProject.environments CreateProject.changeRequestEnvironments', LEFT_OUT],
   // People, roles and tokens.
   ['User.name SignUp.name Member.name owners.name StaleFlag.owner', 'Ada Lovelace'],

@@ -135,6 +135,30 @@ describeInterface('many flags at once', (server) => {
   const typesAndFlags = (events: readonly { type: string; featureName: string }[]) =>
     events.map(({ type, featureName }) => [type, featureName]);
 
+  it('are checked before they are archived: which have other children, and whether dependencies go', async () => {
+    for (const name of ['c.parent', 'c.child', 'c.alone']) await makeFlag(server().call, name);
+    await server().call('POST', `${FEATURES}/c.child/dependencies`, { feature: 'c.parent' });
+    const { response, events } = await recording(server(), async () => {
+      for (const [features, parentsWithChildFeatures, hasDeletedDependencies] of [
+        [['c.alone'], [], false],
+        [['c.parent', 'c.alone'], ['c.parent'], false],
+        [['c.child'], [], true],
+        [['c.parent', 'c.child'], [], true],
+      ] as const) {
+        const { status, body } = await bulk('archive/validate', features);
+        assert.equal(status, 200);
+        assert.deepEqual(body, { parentsWithChildFeatures, hasDeletedDependencies });
+      }
+      return bulk('archive', ['c.parent', 'c.alone']);
+    });
+    assert.deepEqual([response.status, events], [409, []]);
+    await refused(server(), 404, 'NotFoundError', {
+      method: 'POST',
+      path: '/projects/default/archive/validate',
+      body: { features: ['nowhere'] },
+    });
+  });
+
   it('are marked as stale, archived, revived and deleted, each in one step with an event per flag', async () => {
     for (const name of ['m1', 'm2', 'm3']) await makeFlag(server().call, name);
     await bulk('stale', ['m2'], { stale: true });

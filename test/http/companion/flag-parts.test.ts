@@ -163,6 +163,16 @@ describeInterface('what is told about flags in general', (server) => {
     assert.equal((await call('GET', `${FEATURES}/validate`)).body.name, 'validate');
   });
 
+  it('is whether a strategy can have a constraint', async () => {
+    const validate = (body: object) => ({ method: 'POST', path: '/constraints/validate', body }) as const;
+    const constraint = { contextName: 'userId', operator: 'IN', values: ['7'] };
+    assert.equal((await server().call('POST', '/constraints/validate', constraint)).status, 204);
+    for (const values of [[], ['']])
+      await invalidAt(server(), '/body/values', validate({ ...constraint, values }));
+    await invalidAt(server(), '/body/value', validate({ ...constraint, operator: 'NUM_EQ', value: 'many' }));
+    await invalidAt(server(), '/body/operator', validate({ ...constraint, operator: 'LIKE' }));
+  });
+
   it('are the events, newest first, of all, of a project or of a flag, in pages', async () => {
     const { call } = server();
     await addProject(server(), 'apart');

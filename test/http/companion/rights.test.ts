@@ -52,6 +52,8 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getEnvironmentFeatureVariants',
     'getAllFeatureTypes',
     'validateFeature',
+    'validateConstraint',
+    'validateArchiveFeatures',
     'getEvents',
     'getEventsForToggle',
     'getEventTypes',

@@ -47,6 +47,7 @@ const BODIES: Readonly<Record<string, object>> = {
   // As the description's example has it, whoever comes later is refused.
   '/maintenance': { enabled: false },
   '/projects/:projectId/archive': { features: MANY },
+  '/projects/:projectId/archive/validate': { features: MANY },
   '/projects/:projectId/revive': { features: MANY },
   '/projects/:projectId/delete': { features: MANY },
   '/projects/:projectId/stale': { features: MANY, stale: true },

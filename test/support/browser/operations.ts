@@ -35,7 +35,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getFeatureVariants',
     'listTags',
   ]),
-  ...reasoned(CHECKED_WHEN_SENT, ['validateFeature']),
+  ...reasoned(CHECKED_WHEN_SENT, ['validateFeature', 'validateConstraint', 'validateArchiveFeatures']),
   ...reasoned(SAME_CHANGE, [
     'patchFeature',
     'patchFeatureStrategy',
