@@ -10,6 +10,7 @@ import type { UsageView } from '../actors/usage-view.ts';
 import type { ControlledAddon } from '../control/control-protocol.ts';
 import type { ScryptCost } from '../domain/access/password-hash.ts';
 import type { EventGuard } from '../domain/decide/event-guard.ts';
+import type { ProtectNewProject } from '../domain/decide/new-project.ts';
 import type { AddonKind } from '../domain/kinds/addon-kind.ts';
 import type { PendingRequests } from '../domain/state/pending-requests.ts';
 import type { Tracer } from '../http/serving/call.ts';
@@ -76,6 +77,8 @@ export interface ConfiguredAddon {
   readonly kinds?: readonly AddonKind[];
   /** Refuses events that were decided. */
   readonly guard?: EventGuard;
+  /** Gives events that are recorded with a project that is created; at most one add-on has it. */
+  readonly protectNewProject?: ProtectNewProject;
   /** Finds its requests to change a flag. */
   readonly pending?: PendingRequests;
   /** Paths of its own. */

@@ -16,6 +16,7 @@ import { tracing } from '../addons/tracing/addon.ts';
 import { transfer } from '../addons/transfer/addon.ts';
 import { usage } from '../addons/usage/addon.ts';
 import { registerGuards } from '../domain/decide/event-guard.ts';
+import { registerNewProjects } from '../domain/decide/new-project.ts';
 import { registerKinds } from '../domain/kinds/addon-kind.ts';
 import { registerPendingRequests } from '../domain/state/pending-requests.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
@@ -55,6 +56,7 @@ export async function configureAddons(
   const addons = configured.filter((one) => one !== null);
   registerKinds(addons.flatMap(({ kinds = [] }) => kinds));
   registerGuards(addons.flatMap(({ guard }) => guard ?? []));
+  registerNewProjects(addons.flatMap(({ protectNewProject }) => protectNewProject ?? []));
   registerPendingRequests(addons.flatMap(({ pending }) => pending ?? []));
   return addons;
 }

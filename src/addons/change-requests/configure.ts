@@ -4,7 +4,7 @@ import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
 import type { AddonMetrics } from '../../http/serving/metrics.ts';
 import { API_PREFIX } from '../../http/serving/surface.ts';
 import { unrefTimer } from '../../process/timers.ts';
-import { configurationRoutes } from './configuration-routes.ts';
+import { configurationRoutes, protectNewProject } from './configuration-routes.ts';
 import { DueRequests } from './due-requests.ts';
 import { guardEnvironments } from './guard.ts';
 import { REQUEST } from './kind.ts';
@@ -16,6 +16,7 @@ export function configureChangeRequests({ log }: Pick<Setup, 'log'>): Configured
   return {
     kinds: [PROTECTION, REQUEST],
     guard: guardEnvironments,
+    protectNewProject,
     pending: pendingChangeRequests,
     routes: { [API_PREFIX]: [...configurationRoutes, ...requestRoutes] },
     open: (host) => {

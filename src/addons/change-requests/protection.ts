@@ -1,5 +1,6 @@
 /** Environments of projects that take change requests, each with a record that says how. */
 import * as v from 'valibot';
+import { APPROVALS_MAX } from '../../domain/decide/new-project.ts';
 import { type Issue, issuesOf } from '../../domain/json/issues.ts';
 import { Count } from '../../domain/json/schema.ts';
 import type { AddonKind, AddonRecords } from '../../domain/kinds/addon-kind.ts';
@@ -7,7 +8,6 @@ import { addonRecordsOf, type ReadRecord } from '../../domain/state/addon-record
 import { type DomainEvent, recordEvent } from '../../domain/state/events.ts';
 import type { World } from '../../domain/state/world.ts';
 
-export const APPROVALS_MAX = 10;
 export const CONFIGURATION_UPDATED = 'change-request-configuration-updated';
 /** An event of its own, so that it can be searched and sent: somebody has changed a protected environment without a request. */
 export const SKIPPED = 'change-request-skipped';

@@ -20,6 +20,7 @@ interface EnvironmentFields {
   readonly type?: string | undefined;
   readonly sortOrder?: number | undefined;
   readonly enabled?: boolean | undefined;
+  readonly requiredApprovals?: number | null | undefined;
 }
 
 interface CreateEnvironment {
@@ -43,6 +44,7 @@ export function createEnvironment(world: World, { name, fields }: CreateEnvironm
     enabled: fields.enabled ?? true,
     protected: false,
     sortOrder: fields.sortOrder ?? last + 1,
+    ...(fields.requiredApprovals == null ? {} : { requiredApprovals: fields.requiredApprovals }),
   };
   return [newEvent('environment-created', ofEnvironment(name), { data })];
 }
@@ -72,8 +74,13 @@ export function orderEnvironments(world: World, { order }: OrderEnvironments): D
   return events;
 }
 
-function updateEvents(preData: Environment, fields: EnvironmentFields): readonly DomainEvent[] {
-  const data = withFields(preData, fields);
+function updateEvents(
+  preData: Environment,
+  { requiredApprovals, ...fields }: EnvironmentFields,
+): readonly DomainEvent[] {
+  const { requiredApprovals: before = null, ...others } = withFields(preData, fields);
+  const approvals = requiredApprovals === undefined ? before : requiredApprovals;
+  const data = approvals === null ? others : { ...others, requiredApprovals: approvals };
   if (jsonEqual(data, preData)) return [];
   return [newEvent('environment-updated', ofEnvironment(data.name), { data, preData })];
 }

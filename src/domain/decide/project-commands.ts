@@ -21,6 +21,7 @@ import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
 import { recordsOfProjectDeleted } from './kind-commands.ts';
+import { type ProtectedEnvironment, protectedProject } from './new-project.ts';
 import { refuseUnknownReferences } from './strategy-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
@@ -37,6 +38,7 @@ interface CreateProject {
   readonly fields: ProjectFields & { readonly name: string };
   /** All enabled environments when absent or empty. */
   readonly environments?: readonly string[] | undefined;
+  readonly protectedEnvironments?: readonly ProtectedEnvironment[] | undefined;
 }
 
 /** The most bytes of the settings of a project, its description and its rules among them. Lists show those of all projects. */
@@ -69,11 +71,13 @@ export function createProject(world: World, command: CreateProject, context: Dec
   };
   const refusal = refuseLarge(data, null);
   if (refusal !== null) return refusal;
+  const protections = protectedProject(world, data, command.protectedEnvironments ?? []);
+  if (isRefusal(protections)) return protections;
   const created = newEvent('project-created', inProject(id), { data });
   const creator = world.directory.users.get(context.actor.userId);
-  if (creator === undefined) return [created];
+  if (creator === undefined) return [created, ...protections];
   const owner = membershipData(creator, knownRole(world, OWNER_ROLE_ID));
-  return [created, newEvent('project-user-added', inProject(id), { data: owner })];
+  return [created, newEvent('project-user-added', inProject(id), { data: owner }), ...protections];
 }
 
 /** Environments in the order of the service, regardless of their order in the request. */

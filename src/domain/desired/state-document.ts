@@ -45,6 +45,7 @@ const EnvironmentSchema = v.object({
   enabled: v.boolean(),
   protected: v.boolean(),
   sortOrder: v.pipe(v.number('an integer'), v.safeInteger('an integer')),
+  requiredApprovals: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 });
 
 /** The fields that clients send, and those that the service adds. */

@@ -60,6 +60,8 @@ export interface Environment {
   readonly enabled: boolean;
   readonly protected: boolean;
   readonly sortOrder: number;
+  /** How many people must approve its changes in new projects; absent: changes need no request there. */
+  readonly requiredApprovals?: number;
 }
 
 export type User = RecordOf<'users'>;

@@ -5,6 +5,7 @@ import { isEmail } from '../../domain/access/email.ts';
 import { PASSWORD_BYTES_MAX, passwordIssues } from '../../domain/access/password-rules.ts';
 import { ROLE_NAMES, roleIdByName } from '../../domain/access/roles.ts';
 import type { Command } from '../../domain/decide/decide.ts';
+import { APPROVALS_MAX } from '../../domain/decide/new-project.ts';
 import { isDateTime } from '../../domain/flags/constraint.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
@@ -39,6 +40,17 @@ export const PLANNED_EVENTS = {
   dryRun: v.boolean(),
   events: described(v.array(v.object(PLANNED_EVENT)), PLANNED_EVENTS_DESCRIPTION),
 };
+
+const APPROVALS_PHRASE = `an integer from 1 to ${APPROVALS_MAX}`;
+export const RequiredApprovalsSchema = described(
+  v.pipe(
+    v.number(APPROVALS_PHRASE),
+    v.integer(APPROVALS_PHRASE),
+    v.minValue(1, APPROVALS_PHRASE),
+    v.maxValue(APPROVALS_MAX, APPROVALS_PHRASE),
+  ),
+  'How many people must approve changes of an environment.',
+);
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../domain/json/json.ts';
 import { described, Integer, lineOfText, titled, Version } from '../../domain/json/schema.ts';
 import type { Environment, World } from '../../domain/state/world.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { EnvironmentNameSchema } from './bodies.ts';
+import { EnvironmentNameSchema, RequiredApprovalsSchema } from './bodies.ts';
 import * as locate from './locators.ts';
 import { pinnedResponse, recorded, settledResponse } from './responses.ts';
 
@@ -17,7 +17,16 @@ export const ENVIRONMENT_FIELDS = {
   enabled: v.boolean(),
   protected: v.boolean(),
   sortOrder: Integer,
+  requiredApprovals: described(
+    v.nullable(Integer),
+    'How many people must approve changes there in new projects; null: changes need no request.',
+  ),
 } as const;
+
+export const environmentView = (one: Environment) => ({
+  ...one,
+  requiredApprovals: one.requiredApprovals ?? null,
+});
 
 const EnvironmentSchema = titled('Environment', {
   ...ENVIRONMENT_FIELDS,
@@ -47,11 +56,13 @@ const CreateEnvironmentBody = titled('CreateEnvironment', {
   type: TypeSchema,
   enabled: v.optional(v.boolean()),
   sortOrder: v.optional(SortOrderSchema),
+  requiredApprovals: v.optional(v.nullable(RequiredApprovalsSchema)),
 });
 
 const UpdateEnvironmentBody = titled('UpdateEnvironment', {
   type: v.optional(TypeSchema),
   sortOrder: v.optional(SortOrderSchema),
+  requiredApprovals: v.optional(v.nullable(RequiredApprovalsSchema)),
 });
 
 /**
@@ -94,7 +105,7 @@ function* environmentViews({ directory, projects }: World, environments: readonl
   return environments.map((one) => {
     const { projectCount, enabledToggleCount } = uses.get(one.name)!;
     const apiTokenCount = tokens.filter(({ environment }) => environment === one.name).length;
-    return { ...one, projectCount, apiTokenCount, enabledToggleCount };
+    return { ...environmentView(one), projectCount, apiTokenCount, enabledToggleCount };
   });
 }
 
@@ -162,7 +173,8 @@ export const environmentRoutes = underTag('Environments', [
   }),
   writeRoute(`PUT ${ENVIRONMENTS}/update/:name`, {
     operationId: 'updateEnvironment',
-    summary: 'Change the type or the position of an environment.',
+    summary:
+      'Change the type or the position of an environment, or how many must approve changes in new projects.',
     ...CHANGE,
     body: UpdateEnvironmentBody,
     success: { status: 200, schema: EnvironmentSchema },

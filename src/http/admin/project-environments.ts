@@ -5,7 +5,7 @@ import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { Integer, titled, Version } from '../../domain/json/schema.ts';
 import { ALL, type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { ENVIRONMENT_FIELDS } from './environments.ts';
+import { ENVIRONMENT_FIELDS, environmentView } from './environments.ts';
 import * as locate from './locators.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
 import { CHANGE } from './projects.ts';
@@ -28,7 +28,7 @@ function projectEnvironmentViews(world: World, project: ProjectState) {
     ({ projects }) => projects.includes(project.settings.id) || projects.includes(ALL),
   );
   return projectEnvironments(world, project).map((environment) => ({
-    ...environment,
+    ...environmentView(environment),
     projectApiTokenCount: tokens.filter((token) => token.environment === environment.name).length,
     projectEnabledToggleCount: project.flags.enabledCount(environment.name),
     ...defaultStrategyIn(world, project, environment.name),

@@ -1,6 +1,7 @@
 /** Routes about projects, their environments, and lists of their flags (docs/specification/flags.md#overview). */
 
 import * as v from 'valibot';
+import { ENVIRONMENTS_MAX } from '../../domain/decide/environment-commands.ts';
 import { STALENESS } from '../../domain/flags/lifetime.ts';
 import { RULES_INPUT_ENTRIES } from '../../domain/flags/project-rules.ts';
 import {
@@ -8,6 +9,7 @@ import {
   Integer,
   lineOfText,
   list,
+  listUpTo,
   Percent,
   TEXT_LENGTH_MAX,
   Timestamp,
@@ -28,7 +30,7 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import { ProjectIdSchema } from './bodies.ts';
+import { ProjectIdSchema, RequiredApprovalsSchema } from './bodies.ts';
 import { callerFavorites } from './favorites.ts';
 import * as locate from './locators.ts';
 import { healthOf, type ProjectFigures, projectFigures } from './project-figures.ts';
@@ -161,9 +163,10 @@ const SETTINGS_FIELDS = {
   ...RULES_INPUT_ENTRIES,
 } as const;
 
-/** A project that was meant to be protected is not made without. */
-const UNPROTECTED =
-  'an empty list: environments of a project that is there are protected by PUT /projects/:projectId/environments/:environment/change-requests/config';
+const ProtectedEnvironmentSchema = v.object({
+  name: v.string(),
+  requiredApprovals: v.optional(RequiredApprovalsSchema),
+});
 
 const CreateProjectBody = titled('CreateProject', {
   id: described(v.optional(ProjectIdSchema), 'Made from the name when it is not sent.'),
@@ -173,8 +176,8 @@ const CreateProjectBody = titled('CreateProject', {
     'All environments that are enabled, when it is not sent or empty.',
   ),
   changeRequestEnvironments: described(
-    v.optional(v.pipe(list(v.unknown(), UNPROTECTED), v.maxLength(0, UNPROTECTED))),
-    'Empty, where it is sent.',
+    v.optional(listUpTo(ENVIRONMENTS_MAX, 'environments', ProtectedEnvironmentSchema)),
+    'Environments of the project that take changes by change request alone, besides those with `requiredApprovals` of their own.',
   ),
   ...SETTINGS_FIELDS,
 });
@@ -229,10 +232,13 @@ export const projectAdminRoutes = underTag('Projects', [
     body: CreateProjectBody,
     success: { status: 201, schema: ProjectSchema },
     refusals: ['NameExistsError'],
-    command: ({ body: { id, environments, changeRequestEnvironments: _, ...fields } }) => ({
+    command: ({
+      body: { id, environments, changeRequestEnvironments: protectedEnvironments, ...fields },
+    }) => ({
       type: 'create-project',
       id,
       environments,
+      protectedEnvironments,
       fields,
     }),
     shows: (_, __, events) => shown(ProjectSchema, recorded(events, 'project-created').data),

@@ -245,14 +245,4 @@ describeInterface('change requests', (server) => {
     );
     assert.equal(body.name, 'NoAccessError');
   });
-
-  it('refuse a project that is to be protected from the start, which would be made without', async () => {
-    const fields = { id: 'new', name: 'New', changeRequestEnvironments: [{ name: 'production' }] };
-    const { status, body } = await server().call('POST', '/projects', fields);
-    assert.equal(status, 400);
-    assert.match(body.message, /changeRequestEnvironments must be an empty list: .*change-requests\/config/);
-    assert.equal((await server().call('GET', '/projects/new')).status, 404);
-    fields.changeRequestEnvironments = [];
-    await succeeded(server().call('POST', '/projects', fields));
-  });
 });

@@ -28,6 +28,7 @@ describeInterface('environments', (server) => {
       enabled: true,
       protected: false,
       sortOrder: 3,
+      requiredApprovals: null,
       projectCount: 0,
       apiTokenCount: 0,
       enabledToggleCount: 0,
