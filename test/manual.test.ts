@@ -58,7 +58,8 @@ const NAMING = linesOf(
 );
 
 /** The beginnings of paths that are not below `/api/admin`. */
-const OTHER_SURFACE = /^\/(?:api|auth|invite|edge|ofrep|health|ready|internal-backstage|docs|logout)(?:\/|$)/;
+const OTHER_SURFACE =
+  /^\/(?:api|auth|invite|edge|ofrep|openfeature|health|ready|internal-backstage|docs|logout)(?:\/|$)/;
 
 /** Without a token: those who have none ask for these. */
 const PUBLIC = /^\/(?:auth|invite|health|ready|internal-backstage|docs|edge|logout)(?:\/|$)/;

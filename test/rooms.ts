@@ -334,6 +334,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...below('http', 'admin', 'serving'),
     ],
   },
+  'addons/openfeature-manifest': {
+    purpose: "flags with types for code, as OpenFeature's command line reads and writes them",
+    imports: [
+      'addons/sdk',
+      ...below('domain', 'decide', 'flags', 'json', 'state'),
+      'host',
+      ...below('http', 'admin', 'serving', 'transport'),
+    ],
+  },
   'start/addons.ts': {
     purpose: 'the list of add-ons, and the only file of the core that imports one',
     imports: [
@@ -343,6 +352,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/integrations',
       'addons/migration',
       'addons/node-http',
+      'addons/openfeature-manifest',
       'addons/pages',
       'addons/people',
       'addons/playground',
@@ -405,11 +415,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /**
  * Add-ons that go with others: an edge serves SDKs and passes on what they report, a playground and a migration evaluate as SDKs
- * are served, and statistics count applications.
+ * are served, a manifest has the values that SDKs get, and statistics count applications.
  */
 export const NEEDED: Readonly<Record<string, readonly string[]>> = {
   edge: ['node-http', 'sdk', 'usage'],
   migration: ['sdk'],
+  'openfeature-manifest': ['sdk'],
   playground: ['sdk'],
   reports: ['sdk', 'usage'],
 };

@@ -5,6 +5,7 @@ import { edge } from '../addons/edge/addon.ts';
 import { integrations } from '../addons/integrations/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
 import { nodeHttp } from '../addons/node-http/addon.ts';
+import { openfeatureManifest } from '../addons/openfeature-manifest/addon.ts';
 import { pages } from '../addons/pages/addon.ts';
 import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
@@ -41,6 +42,7 @@ export const ADDONS: readonly Addon[] = [
   audit,
   repair,
   transfer,
+  openfeatureManifest,
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

@@ -9,10 +9,11 @@ import { errorNames } from '../../src/http/description/error-responses.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/serving/errors.ts';
 import type { Route, Schema } from '../../src/http/serving/route.ts';
 import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
-import type { Surface } from '../../src/http/serving/surface.ts';
+import { type Surface, surfaceAt } from '../../src/http/serving/surface.ts';
 import './check-against-description.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import { observeResponses, type ReceivedResponse } from './server.ts';
+import { SURFACES } from './surfaces.ts';
 
 const matcher = compileRoutes<DescribedRoute>(
   DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
@@ -49,8 +50,10 @@ const WITHOUT_CONFLICTS: ReadonlySet<string> = new Set(
 );
 
 observeResponses((method, path, response) => {
-  const match = matcher.match(method, path.split('?', 1)[0] ?? '');
-  const { route, surface } = match.kind === 'found' ? match.found : { route: null, surface: null };
+  const [bare = ''] = path.split('?', 1);
+  const match = matcher.match(method, bare);
+  const there = { route: null, surface: surfaceAt(SURFACES, bare) ?? null };
+  const { route, surface } = match.kind === 'found' ? match.found : there;
   if (response.status >= 400 && surface?.errors.own !== undefined) {
     checkJsonHeaders(response);
     conforms(surface.errors.own.schema, response.body, 'an error');

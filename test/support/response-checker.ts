@@ -5,8 +5,10 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import * as v from 'valibot';
 import { describeInterface } from '../../src/http/description/document.ts';
 import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
+import { surfaceAt } from '../../src/http/serving/surface.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import type { ReceivedResponse } from './server.ts';
 import { SURFACES } from './surfaces.ts';
@@ -55,7 +57,9 @@ export class ResponseChecker {
 
   #checkUnmatched(method: string, path: string, status: number, body: unknown): void {
     assert(BEFORE_OPERATIONS.has(status), `${method} ${path} is no operation and answered ${status}`);
-    this.#conforms('Error', () => ({ $ref: '#/components/schemas/Error' }), method, body);
+    const own = surfaceAt(SURFACES, path)?.errors.own;
+    const error = (own && v.getTitle(own.schema)) ?? 'Error';
+    this.#conforms(error, () => ({ $ref: `#/components/schemas/${error}` }), method, body);
   }
 
   #checkOperation(method: string, route: DescribedRoute, status: number, body: unknown): void {

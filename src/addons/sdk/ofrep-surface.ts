@@ -1,7 +1,6 @@
 /** The surface for OpenFeature clients, by the OpenFeature Remote Evaluation Protocol. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import type { Variant } from '../../domain/flags/variant.ts';
 import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../domain/state/world.ts';
@@ -24,6 +23,7 @@ import { onceEach } from './evaluation/once-each.ts';
 import type { Outcome } from './evaluation/outcome.ts';
 import { flagStreams, type StreamRequest } from './flag-streams.ts';
 import { OutcomeLists } from './outcome-lists.ts';
+import { payloadValue } from './payload-value.ts';
 import { ContextSchema, contextField, contextInBody, type SentContext } from './request-input.ts';
 import { sdkAccess } from './sdk-access.ts';
 import { REFETCH_FORMAT } from './stream-format.ts';
@@ -118,30 +118,11 @@ const EvaluationsSchema = titled('OfrepEvaluations', {
 function evaluationView({ name, enabled, variant, reason }: Outcome) {
   return {
     key: name,
-    value: payloadOf(variant) ?? enabled,
+    value: payloadValue(variant) ?? enabled,
     reason,
     ...(variant === null ? {} : { variant: variant.name }),
     metadata: { enabled },
   };
-}
-
-/** The payload in its declared type, or else as a text. Undefined when there is none. */
-function payloadOf(variant: Variant | null): unknown {
-  const payload = variant?.payload;
-  if (payload === undefined) return undefined;
-  const { type, value } = payload;
-  if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) return Number(value);
-  return type === 'json' ? (parsedList(value) ?? value) : value;
-}
-
-/** Null for what is no JSON, and for JSON that is neither an object nor a list. */
-function parsedList(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null; // The payload is not JSON, whatever its type says.
-  }
 }
 
 const OfrepBody = titled('OfrepRequest', {

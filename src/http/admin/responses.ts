@@ -127,15 +127,25 @@ interface ListRead extends ReadResponse {
   readonly body: BodyPieces;
 }
 
+/** Characters. Tens of thousands of small pieces would take longer to send than to make. */
+const PIECE_LENGTH = 64 * 1024;
+
 /** A body that is made item by item, and never joined: a list of 6 MB held the event loop for 20 ms while it became one text. */
 class ListBody {
   readonly #pieces: Buffer[] = [];
+  /** The end of the body, which is no piece yet. */
+  #end = '';
   bytes = 0;
 
   add(text: string): void {
-    const piece = Buffer.from(text);
-    this.#pieces.push(piece);
-    this.bytes += piece.byteLength;
+    this.#end += text;
+    this.bytes += Buffer.byteLength(text);
+    if (this.#end.length >= PIECE_LENGTH) this.#cut();
+  }
+
+  #cut(): void {
+    this.#pieces.push(Buffer.from(this.#end));
+    this.#end = '';
   }
 
   /** Stops when the body is too long. Returns the number of items. */
@@ -154,6 +164,7 @@ class ListBody {
   }
 
   read(revision: number): ListRead {
+    this.#cut();
     const body = new BodyPieces(this.#pieces, this.bytes);
     return { revision, response: { status: 200, headers: JSON_HEADERS, body }, body };
   }

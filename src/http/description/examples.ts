@@ -220,6 +220,14 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['Delivery.id', '7'],
   ['Delivery.stateDetails TestOutcome.details', 'The receiver answered with status 500.'],
   ['howTo AddonProvider.deprecated AddonProvider.tagTypes', LEFT_OUT],
+  // OpenFeature's command line.
+  ['CreateManifestFlag.name UpdateManifestFlag.name', LEFT_OUT],
+  ['ManifestFlag.name', FLAG],
+  ['defaultValue', false],
+  ['withoutCounterpart.reason', 'The payloads of its variants have different types.'],
+  ['ArchivedManifestFlag.archivedAt', AT],
+  ['ArchivedManifestFlag.message', `The flag "${FLAG}" is archived; revive it to use it again.`],
+  ['details.field', 'defaultValue'],
   // Change requests.
   ['ChangeRequestFeature.name ChangeRequestChangeInput.feature FoundChangeRequest.features', FLAG],
   ['ChangeRequestSegment.name FoundChangeRequest.segments', 'Nordic customers'],

@@ -395,6 +395,12 @@ class Scene {
       case 'createGroup':
       case 'updateGroup':
         return { ...example, name };
+      case 'createManifestFlag':
+      case 'createManifestFlagOfProject':
+        return { ...example, key: name };
+      case 'updateManifestFlag':
+      case 'updateManifestFlagOfProject':
+        return { ...example, key: await this.#flagOf(operation) };
       case 'createProject':
         return { ...example, id: name };
       case 'validateFeature':
@@ -489,7 +495,7 @@ class Scene {
   tokenFor({ path }: Operation): string | null {
     if (path.startsWith('/api/client')) return this.ids.client;
     if (/^\/(?:api\/frontend|ofrep)/.test(path)) return this.ids.frontend;
-    return path.startsWith('/api/admin') ? this.token : null;
+    return /^\/(?:api\/admin|openfeature)/.test(path) ? this.token : null;
   }
 }
 
@@ -735,7 +741,8 @@ function assertNamed(
   assert(status < 500, about);
   if (status !== 400 || Array.isArray(body)) return;
   const place = ['', 'body', ...at].join('/');
-  const paths: string[] = (body.details ?? []).map((one: Json) => one.path ?? '');
+  const ofManifest: string[] = (body.error?.details ?? []).map((one: Json) => `/body/${one.field ?? ''}`);
+  const paths: string[] = [...ofManifest, ...(body.details ?? []).map((one: Json) => one.path ?? '')];
   assert(
     paths.some((path) => path !== '' && (path.startsWith(place) || place.startsWith(path))),
     about,
