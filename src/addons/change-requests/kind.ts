@@ -82,6 +82,9 @@ const RequestSchema = v.object({
   /** Events that applying it has recorded; null before. */
   appliedEvents: v.nullable(v.object({ first: Integer, last: Integer })),
   schedule: v.nullable(ScheduleSchema),
+  // The id, and the time of the schedule, by the names under which receivers of Unleash's events look for them.
+  changeRequestId: v.exactOptional(Integer),
+  scheduledDate: v.exactOptional(Timestamp),
 });
 
 type Read<T> = T extends readonly (infer Item)[]
@@ -117,9 +120,18 @@ export function requestEvent(
   after: StoredRequest | null,
 ): DomainEvent {
   const request = (after ?? before)!;
-  const content = (data: StoredRequest | null) => (data === null ? null : { data, secrets: {} });
+  const content = (data: StoredRequest | null) => (data === null ? null : { data: told(data), secrets: {} });
   const event = recordEvent(REQUEST, request.id, [content(before), content(after)]);
   return { ...event, type, preData: after === null ? event.preData : null } as unknown as DomainEvent;
+}
+
+function told({ scheduledDate: _, ...request }: StoredRequest): StoredRequest {
+  const { id, schedule } = request;
+  return {
+    ...request,
+    changeRequestId: id,
+    ...(schedule === null ? {} : { scheduledDate: schedule.scheduledAt }),
+  };
 }
 
 const ofProjects = new WeakMap<AddonRecords, ReadonlyMap<string, readonly StoredRequest[]>>();

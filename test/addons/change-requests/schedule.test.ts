@@ -46,6 +46,9 @@ describeInterface('scheduled change requests', (server) => {
     assert.match(edited.body.message, /scheduled, and is not edited/);
     const inAWeek = new Date(Date.now() + 7 * 24 * 60 * 60 * 1_000).toISOString();
     assert.equal((await succeeded(schedule(id, inAWeek))).schedule.scheduledAt, inAWeek);
+    const { body: events } = await server().call('GET', '/events?type=change-request-scheduled&limit=1');
+    const { data } = events.events[0];
+    assert.deepEqual([data.changeRequestId, data.scheduledDate], [id, inAWeek]);
     const other = await propose(reviewer, add('shop'));
     assert.deepEqual(other.features[0].changes[0].scheduleConflicts, {
       changeRequests: [{ id, title: scheduled.title }],
