@@ -1,13 +1,23 @@
 /** Requests of add-ons to change flags, which are shown with those flags until they are carried out or closed. */
 import type { World } from './world.ts';
 
-/** Ids of the requests to change a flag in an environment. */
-export type PendingRequests = (
-  world: World,
-  project: string,
-  flag: string,
-  environment: string,
-) => readonly number[];
+/** A strategy that a request adds or changes. */
+export interface PendingStrategy {
+  /** Absent for one that is not there yet. */
+  readonly id?: string;
+  readonly projectId: string;
+  readonly featureName: string;
+  readonly environment: string;
+  readonly strategyName: string;
+  readonly changeRequest: { readonly id: number; readonly title: string };
+}
+
+export interface PendingRequests {
+  /** Ids of the requests to change a flag in an environment. */
+  ofFlag(world: World, project: string, flag: string, environment: string): readonly number[];
+  /** Strategies with which each request would use a segment: an empty list for most, since there may be many requests. */
+  ofSegment(world: World, id: number): Iterable<readonly PendingStrategy[]>;
+}
 
 /** The finders of this server, which are the same from its start to its end. */
 let registered: readonly PendingRequests[] = [];
@@ -16,4 +26,9 @@ export function registerPendingRequests(pending: readonly PendingRequests[]): vo
   registered = pending;
 }
 
-export const pendingRequests: PendingRequests = (...about) => registered.flatMap((find) => find(...about));
+export const pendingRequests: PendingRequests = {
+  ofFlag: (...about) => registered.flatMap((one) => one.ofFlag(...about)),
+  *ofSegment(...about) {
+    for (const one of registered) yield* one.ofSegment(...about);
+  },
+};

@@ -54,7 +54,7 @@ export function foundFlagView(
     dependencyType: dependencyType(flag),
     environments: projectEnvironments(world, project).map((one) => ({
       ...usedEnvironmentSummary(flag, one, use),
-      changeRequestIds: pendingRequests(world, project.settings.id, flag.name, one.name),
+      changeRequestIds: pendingRequests.ofFlag(world, project.settings.id, flag.name, one.name),
     })),
     segments: segmentNames(world, flag),
     tags: coloredTags(world, flag),

@@ -1,9 +1,11 @@
 /** Routes about segments, context fields and strategy types, besides those that every kind has (kinds.ts). */
 import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
-import { titled } from '../../domain/json/schema.ts';
+import { described, Integer, titled } from '../../domain/json/schema.ts';
 import type { ReferenceKind } from '../../domain/kinds/kind.ts';
+import { type PendingStrategy, pendingRequests } from '../../domain/state/pending-requests.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import {
   type ReadResponse,
@@ -22,15 +24,27 @@ import { settledResponse } from './responses.ts';
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
 
-const StrategyUsesSchema = titled('StrategyUses', {
-  strategies: v.array(
-    titled('StrategyUse', {
-      id: v.string(),
-      projectId: v.string(),
-      featureName: v.string(),
-      environment: v.string(),
-      strategyName: v.string(),
-    }),
+const StrategyUseSchema = titled('StrategyUse', {
+  id: v.string(),
+  projectId: v.string(),
+  featureName: v.string(),
+  environment: v.string(),
+  strategyName: v.string(),
+});
+
+const StrategyUsesSchema = titled('StrategyUses', { strategies: v.array(StrategyUseSchema) });
+
+const SegmentUsesSchema = titled('SegmentUses', {
+  ...StrategyUsesSchema.entries,
+  changeRequestStrategies: described(
+    v.array(
+      titled('RequestedStrategyUse', {
+        ...StrategyUseSchema.entries,
+        id: described(v.exactOptional(v.string()), 'Absent for a strategy that is not there yet.'),
+        changeRequest: v.object({ id: Integer, title: v.string() }),
+      }),
+    ),
+    'Strategies that would use it once the change requests are applied that wait for a review or for that.',
   ),
 });
 
@@ -57,6 +71,7 @@ async function strategyUses(
   context: Context,
   kind: Exclude<ReferenceKind, 'strategy-type'>,
   name: string | number,
+  others: object = {},
 ): Promise<ReadResponse | Refusal> {
   const strategies: v.InferOutput<typeof StrategyUsesSchema>['strategies'] = [];
   const projects = context.world.references.flagCounts(kind, name).keys();
@@ -70,16 +85,26 @@ async function strategyUses(
     strategies.push({ id, projectId: flag.project, featureName: flag.name, environment, strategyName });
     return strategies.length === STRATEGY_USES_MAX;
   });
-  return refusal ?? settledResponse(context, { strategies });
+  return refusal ?? settledResponse(context, { strategies, ...others });
+}
+
+async function requestedUses({ world, requester }: Context, id: number) {
+  const found: PendingStrategy[] = [];
+  const add = (strategies: readonly PendingStrategy[]) => {
+    found.push(...strategies);
+    return found.length >= STRATEGY_USES_MAX;
+  };
+  await inTurns(each(pendingRequests.ofSegment(world, id), add), requester);
+  return { changeRequestStrategies: found.slice(0, STRATEGY_USES_MAX) };
 }
 
 export const strategySegmentRoutes = underTag('Segments', [
   readRoute('GET /segments/:id/strategies', {
     operationId: 'getStrategiesBySegmentId',
-    summary: 'List the strategies that use a segment.',
+    summary: 'List the strategies that use a segment, or would by change requests.',
     locate: locate.segment,
-    success: { status: 200, schema: StrategyUsesSchema },
-    read: (context, segment) => strategyUses(context, 'segment', segment.id),
+    success: { status: 200, schema: SegmentUsesSchema },
+    read: async (context, { id }) => strategyUses(context, 'segment', id, await requestedUses(context, id)),
   }),
 ]);
 

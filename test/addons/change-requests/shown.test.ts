@@ -86,6 +86,47 @@ describeInterface('change requests as they are shown', (server) => {
     });
   });
 
+  it('are named by a segment with the strategies that would use it', async () => {
+    const { id } = await succeeded(server().call('POST', '/segments', { name: 'near', constraints: [] }));
+    const uses = async () => {
+      const body = await succeeded(server().call('GET', `/segments/${id}/strategies`));
+      assert.deepEqual(body.strategies, []);
+      return body.changeRequestStrategies;
+    };
+    const strategy = { ...ROLLOUT, segments: [id] };
+    await succeeded(server().call('POST', '/projects/default/features', { name: 'near' }));
+    await protect(server(), { changeRequestsEnabled: false });
+    const place = '/projects/default/features/near/environments/production/strategies';
+    const known = await succeeded(server().call('POST', place, ROLLOUT));
+    await protect(server());
+    const other = (await authorAndReviewer(server())).author;
+    const request = await propose(
+      other,
+      { feature: 'near', action: 'addStrategy', payload: strategy },
+      { feature: 'near', action: 'updateStrategy', payload: { ...strategy, id: known.id } },
+      { feature: 'near', action: 'addStrategy', payload: ROLLOUT },
+    );
+    assert.deepEqual(await uses(), [], 'a draft is its author’s own');
+    await succeeded(setState(other, request.id, 'In review'));
+    const use = {
+      ...{ featureName: 'near', projectId: 'default', environment: 'production' },
+      ...{ strategyName: 'flexibleRollout', changeRequest: { id: request.id, title: request.title } },
+    };
+    assert.deepEqual(await uses(), [use, { ...use, id: known.id }]);
+    await succeeded(setState(other, request.id, 'Cancelled'));
+    assert.deepEqual(await uses(), []);
+  });
+
+  it('have their id in each of their events', async () => {
+    const { body } = await server().call('GET', '/events?limit=100');
+    const own = body.events.filter(
+      ({ type, data }: { readonly type: string; readonly data: { readonly title?: string } | null }) =>
+        /^change-/.test(type) && data?.title !== undefined,
+    );
+    assert(own.length > 5);
+    for (const { type, data } of own) assert.equal(data.changeRequestId, data.id, type);
+  });
+
   it('may be skipped by those alone whose own permissions say so, Admins included', async () => {
     const user = await addUser(server(), ADMIN);
     const own = as(server(), user);
