@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { as, EDITOR, protect, REQUESTS } from '../addons/change-requests/scene.ts';
+import {
+  approvedRequest,
+  as,
+  authorAndReviewer,
+  EDITOR,
+  propose,
+  protect,
+  REQUESTS,
+  setState,
+  switchOn,
+} from '../addons/change-requests/scene.ts';
 import {
   choose,
   describeConsole,
@@ -76,7 +86,7 @@ describeConsole('change requests in the console', (shared) => {
       .getByLabel('Time (UTC)')
       .fill(`${new Date().getUTCFullYear() + 1}-01-01T06:00`);
     await press(page.getByRole('dialog'), 'Schedule');
-    await page.getByText('pending at').waitFor();
+    await page.getByText('Scheduled, ').waitFor();
     await press(page, 'Apply now');
     await page.getByText('recorded as the events').waitFor();
     assert.equal((await inProduction('checkout')).strategies[0].parameters.rollout, '35');
@@ -106,6 +116,11 @@ describeConsole('change requests in the console', (shared) => {
     await form.getByRole('button', { name: 'Propose' }).waitFor();
     await press(form, 'Save anyway');
     await notice(page, 'the strategies in production are changed').waitFor();
+    await page.getByRole('link', { name: /^Change requests/ }).click();
+    await page.getByRole('link', { name: 'made without a change request' }).click();
+    await page
+      .getByText('changed without a change request in production: urgent, strategy changed')
+      .waitFor();
     assert.equal((await inProduction('urgent')).strategies[0].parameters.rollout, '35');
   });
 
@@ -152,5 +167,45 @@ describeConsole('change requests in the console', (shared) => {
     await page.getByRole('button', { name: /^Confirm for/ }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Conflict:').waitFor({ state: 'detached' });
+  });
+
+  it('shows all requests of a long list, however many there are', async () => {
+    await flagInProduction('often');
+    const author = await addUser(shared.server, EDITOR);
+    for (let count = 0; count < 110; count += 1) {
+      const by = as(shared.server, author);
+      const { id } = await propose(by, switchOn('often'));
+      assert.equal((await setState(by, id, 'In review')).status, 200);
+      assert.equal((await setState(by, id, 'Cancelled')).status, 200);
+    }
+    const page = await open(author, '#/change-requests?show=mine');
+    await page.getByText('110 change requests').waitFor();
+    const rows = page.getByRole('rowheader');
+    for (const shown of [50, 100]) {
+      assert.equal(await rows.count(), shown);
+      await press(page, 'More change requests');
+      await rows.nth(Math.min(shown + 49, 109)).waitFor();
+    }
+    assert.equal(await rows.count(), 110);
+  });
+
+  it('marks flags with open requests, and names scheduled ones that change the same', async () => {
+    await flagInProduction('marked');
+    const { people, author, reviewer } = await authorAndReviewer(shared.server);
+    const { id } = await approvedRequest(author, reviewer, switchOn('marked'));
+    const scheduledAt = `${new Date().getUTCFullYear() + 1}-01-01T06:00:00.000Z`;
+    const scheduled = await author('PUT', `${REQUESTS}/${id}/state`, { state: 'Scheduled', scheduledAt });
+    assert.equal(scheduled.status, 200);
+    const other = await propose(author, switchOn('marked'));
+    const page = await open(people.reviewer, '#/projects/default');
+    await page.getByRole('rowheader', { name: 'marked change requested' }).waitFor();
+    await page.getByRole('link', { name: 'marked', exact: true }).click();
+    const card = page.getByRole('region', { name: 'production', exact: true });
+    await card.getByText(/^Scheduled, /).waitFor();
+    await card.getByText('Draft').waitFor();
+    assert.equal(await page.getByText(/^Scheduled, /).count(), 1);
+    await page.goto(`${shared.server.origin}/#/projects/default/change-requests/${other.id}`);
+    const conflict = page.locator('.problem').filter({ hasText: 'Scheduled requests change the same' });
+    await conflict.getByRole('link', { name: scheduled.body.title }).waitFor();
   });
 });

@@ -539,4 +539,21 @@ describeConsole('editing in the console', (shared) => {
     await page.getByText(/^1 of/).waitFor();
     assert.equal(await page.getByRole('searchbox').inputValue(), 'found-again');
   });
+
+  it('has the maximum of flags refused where it is no number, and takes it away where it is empty', async () => {
+    const { call } = shared.server;
+    await call('PUT', '/projects/default/settings', { featureLimit: 400 });
+    const page = await signedIn({ place: '#/projects/default/settings', expected: /status of 400/ });
+    const limit = async () => (await call('GET', '/projects/default/overview')).body.featureLimit;
+    await choose(page, 'More for this project', 'Rules for new flags…');
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Maximum number of flags').fill('many');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.locator('.problem').filter({ hasText: 'featureLimit' }).waitFor();
+    assert.equal(await limit(), 400);
+    await form.getByLabel('Maximum number of flags').fill('');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    assert.equal(await limit(), null);
+  });
 });

@@ -4,7 +4,7 @@ import { notice } from './notices.jsx';
 import { RequestLink } from './parts/request-state.jsx';
 
 /** @import { Change } from './client.js' */
-/** @import { ChangeRequest, ChangeRequestConfig, EventHead, Flag, LoggedEvent, Session, StrategyUse } from './types.d.ts' */
+/** @import { ChangeRequest, ChangeRequestConfig, Flag, LoggedEvent, Session, StrategyUse } from './types.d.ts' */
 
 /** @typedef {{ feature: string | null, action: string, payload?: unknown }} ProposedChange */
 /** @typedef {{ project: string, environment: string, changes: readonly ProposedChange[] }} Proposal */
@@ -186,9 +186,6 @@ export const maySkip = (session, proposals) =>
 
 /** Such as: production. @param {readonly Proposal[]} proposals */
 export const placesText = (proposals) => proposals.map(({ environment }) => environment).join(' and ');
-
-/** @param {Pick<EventHead, 'type'>} event */
-export const isAboutRequests = ({ type }) => /^change-/.test(type);
 
 /** @param {{ project: string, id: number }} request */
 export const requestPath = ({ project, id }) => path`/projects/${project}/change-requests/${id}`;

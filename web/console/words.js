@@ -36,6 +36,7 @@ const DEEDS = {
   'pat-deleted': 'personal token deleted',
   'public-signup-token-created': 'invitation created',
   'public-signup-token-updated': 'invitation changed',
+  'change-request-skipped': 'changed without a change request',
   'public-signup-token-user-added': 'joined by an invitation',
 };
 
@@ -53,7 +54,10 @@ export function deedOf(event) {
     return event.type === 'pat-created' ? `signed in with ${SIGN_INS[session] ?? session}` : 'session ended';
   }
   const deed = deedOfType(event.type);
-  return event.environment === null ? deed : `${deed} in ${event.environment}`;
+  const where = event.environment === null ? deed : `${deed} in ${event.environment}`;
+  const skip = /** @type {{ features: string[], events: string[] } | undefined} */ (event.data?.['skip']);
+  if (event.type !== 'change-request-skipped' || skip === undefined) return where;
+  return `${where}: ${[...skip.features, ...skip.events.map(deedOfType)].join(', ')}`;
 }
 
 /** The fields of records that name what they are about, the best name first. */
@@ -70,7 +74,7 @@ export function recordNameOf({ data, preData }) {
 /** How the dot beside an event looks. @param {LoggedEvent} event */
 export function toneOf({ type }) {
   if (/-(?:enabled|created|revived)$/.test(type)) return 'on';
-  return /-(?:disabled|archived|deleted|removed|remove)$/.test(type) ? 'off' : 'plain';
+  return /-(?:disabled|archived|deleted|removed|remove|skipped)$/.test(type) ? 'off' : 'plain';
 }
 
 /** @type {Readonly<Record<Constraint['operator'], readonly [plain: string, opposite: string]>>} */
@@ -144,7 +148,7 @@ export const kindText = (name) => KINDS[name] ?? said(name);
 export const percentOf = (rollout) => Math.min(100, Math.max(0, Number(rollout) || 0));
 
 /** Fields that events repeat and nobody changes. */
-export const IDENTITY = ['id', 'featureName', 'sortOrder', 'lastSeenAt', 'createdAt'];
+export const IDENTITY = ['id', 'featureName', 'sortOrder', 'lastSeenAt', 'createdAt', 'skips', 'skip'];
 
 /** Longer texts are cut around what differs. */
 const TEXT_SHOWN = 60;

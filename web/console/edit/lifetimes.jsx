@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { number } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { numberIn } from '../kinds/kind.js';
 import { Button } from '../parts/button.jsx';
 import { Listing, Part, RowAction } from '../parts/listing.jsx';
 import { useSession } from '../session.js';
@@ -52,9 +53,6 @@ const LifetimeTable = ({ of, actionOf }) => (
   />
 );
 
-/** A number of days; any other text is sent as it is, and refused. @param {string} text */
-const daysOf = (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
-
 /** @param {Session} session @param {FlagType} type @param {() => void} after */
 function editLifetime(session, { id, name, lifetimeDays }, after) {
   /** @param {{ days: string }} values */
@@ -62,7 +60,7 @@ function editLifetime(session, { id, name, lifetimeDays }, after) {
     /** @type {const} */ ({
       method: 'PUT',
       path: path`/feature-types/${id}/lifetime`,
-      body: { lifetimeDays: days.trim() === '' ? null : daysOf(days) },
+      body: { lifetimeDays: days.trim() === '' ? null : numberIn(days) },
     });
   const values = { days: lifetimeDays === null ? '' : String(lifetimeDays) };
   return openEdit(session, {
@@ -101,7 +99,7 @@ async function editLifetimes(session, project) {
   const change = (days) => {
     const set = Object.entries(days).filter(([, text]) => text.trim() !== '');
     const lifetimes =
-      set.length === 0 ? null : Object.fromEntries(set.map(([type, text]) => [type, daysOf(text)]));
+      set.length === 0 ? null : Object.fromEntries(set.map(([type, text]) => [type, numberIn(text)]));
     return /** @type {const} */ ({ method: 'PUT', path: `${at}/settings`, body: { lifetimes } });
   };
   await openEdit(session, {

@@ -4,7 +4,7 @@ import { userName } from '../format.js';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
-import { linesOf } from '../kinds/kind.js';
+import { linesOf, numberIn } from '../kinds/kind.js';
 import { flagsOf, hrefOf } from '../place.js';
 import { code, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
@@ -104,7 +104,7 @@ export async function editRules(session, { id, name }) {
       path: `${at}/settings`,
       body: {
         featureNaming: pattern === '' ? null : { pattern, example, description },
-        featureLimit: limit === '' ? null : Number(limit),
+        featureLimit: limit.trim() === '' ? null : numberIn(limit),
         linkTemplates: linesOf(links).map(linkTemplateOf),
       },
     });

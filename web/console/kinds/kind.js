@@ -55,6 +55,9 @@ export const textsOf = (one, ...names) => Object.fromEntries(names.map((name) =>
 /** @param {boolean} isOn @param {() => unknown} act @returns {Item} */
 export const switchItem = (isOn, act) => [isOn ? 'Switch off' : 'Switch on', isOn ? 'close' : 'check', act];
 
+/** A number; any other text is sent as it is, and refused. @param {string} text */
+export const numberIn = (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
+
 /** @param {string} text */
 export const linesOf = (text) =>
   text

@@ -11,20 +11,21 @@ import { Button } from './button.jsx';
 import { DifferenceLine } from './difference-line.jsx';
 import { Icon } from './icon.jsx';
 import { MoreMenu } from './more-menu.jsx';
+import { RequestLink, RequestState } from './request-state.jsx';
 import { StrategyItem } from './strategy.jsx';
 import { FlagSwitch } from './switch.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
 /** @import { Difference } from '../differences.js' */
 /** @import { At } from '../edit/strategy-edits.jsx' */
-/** @import { FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
+/** @import { ChangeRequest, FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
 /** @import { FlagProps } from './flag-cards.jsx' */
 
 /** Strategies that are shown from the start: those of production, and the others where all are no more than this. */
 const STRATEGIES_OPEN_MAX = 6;
 
-/** @param {FlagProps & { usage: FlagUsage | null, variants: ReadonlyMap<string, readonly Variant[]> }} props */
-export function EnvironmentCards({ usage, variants, ...props }) {
+/** @param {FlagProps & { usage: FlagUsage | null, variants: ReadonlyMap<string, readonly Variant[]>, requests: readonly ChangeRequest[] }} props */
+export function EnvironmentCards({ usage, variants, requests, ...props }) {
   const session = useSession();
   const { environments } = props.flag;
   /** @param {FlagEnvironment} of */
@@ -44,15 +45,16 @@ export function EnvironmentCards({ usage, variants, ...props }) {
       }
       measure={measure?.name ?? ''}
       usage={usage?.lastHourUsage.find(({ environment }) => environment === of.name) ?? null}
+      requests={requests.filter(({ environment }) => environment === of.name)}
       isOpen={(isProd(of) ? of.strategies.length : count) <= STRATEGIES_OPEN_MAX}
     />
   ));
 }
 
 /**
- * @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly Difference[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props
+ * @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly Difference[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, requests: readonly ChangeRequest[], isOpen: boolean, }} props
  */
-function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, isOpen }) {
+function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, requests, isOpen }) {
   const { project, name, archived } = flag;
   const { name: environment, enabled, strategies } = of;
   const at = { flag, etag, environment: of };
@@ -77,6 +79,12 @@ function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, us
       <p class="environment-summary">
         <Sentence>{summaryOf(of)}</Sentence>
       </p>
+      {requests.map((one) => (
+        <p key={one.id} class="facts">
+          <RequestState of={one} />
+          <RequestLink of={one} />
+        </p>
+      ))}
       <div class="facts environment-facts">
         <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
         {differences === null ? null : <Differences of={of} differences={differences} measure={measure} />}

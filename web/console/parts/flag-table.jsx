@@ -9,6 +9,7 @@ import { counted } from '../format.js';
 import { isProduction, useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { FlagLink } from './links.jsx';
+import { Requested } from './request-state.jsx';
 import { useVisibleRows } from './rows.js';
 import { Star } from './star.jsx';
 import { FlagSwitch } from './switch.jsx';
@@ -29,6 +30,7 @@ const TAGS_NAMED = 2;
  * @property {ReadonlySet<string>} columns keys of COLUMNS
  * @property {boolean} isChosen whether somebody has chosen the columns, which are shown then also where there is little room
  * @property {readonly FlagSummary[]} flags
+ * @property {ReadonlySet<string>} requested names of flags that open requests change
  * @property {(id: number) => string} ownerName
  * @property {string} sort
  * @property {(sort: string) => void} setSort
@@ -168,7 +170,7 @@ const MARKS = { ascending: ' ↑', descending: ' ↓', none: '' };
 
 /** @param {{ table: PartProps, flag: FlagSummary, index: number }} props */
 function FlagRow({ table, flag, index }) {
-  const { project, environments, isProductionAt, shown, chosen, choose, ownerName } = table;
+  const { project, environments, isProductionAt, shown, chosen, choose, requested, ownerName } = table;
   const { name } = flag;
   const isChosen = chosen.has(name);
   const states = new Map(flag.environments.map((one) => [one.name, one]));
@@ -190,6 +192,7 @@ function FlagRow({ table, flag, index }) {
           {/* A long name is cut on a narrow screen. */}
           <FlagLink {...{ project, name }} title={[name, flag.description].filter(Boolean).join(': ')} />
           {flag.stale ? <span class="badge badge-warn">stale</span> : null}
+          <Requested is={requested.has(name)} />
         </div>
       </th>
       {shown.map(([key, title]) => (

@@ -1,5 +1,9 @@
 /** A page that lists things of one kind, with what can be done to each and a way to make another. */
+import { useState } from 'preact/hooks';
+import { counted } from '../format.js';
+import { useResource } from '../resource.jsx';
 import { Name, visible } from '../said.jsx';
+import { useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';
 import { MoreMenu } from './more-menu.jsx';
@@ -89,6 +93,50 @@ export function Listing({ label, columns, rows, none, next }) {
 
 /** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
 const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);
+
+/** Rows that a list begins with, and that it gets at once when more are asked for. */
+const PAGE = 50;
+/** The most that every search finds at once. */
+const FOUND_MAX = 100;
+
+/**
+ * The rows that a search finds: some at first, and more as they are asked for.
+ * @template Row
+ * @param {string} search its path, with its conditions
+ * @param {string} list the field of the response
+ */
+export function useFound(search, list) {
+  const { client } = useSession();
+  const [asked, setAsked] = useState({ search, count: PAGE });
+  const count = asked.search === search ? asked.count : PAGE;
+  const resource = useResource(async () => {
+    const offsets = Array.from({ length: Math.ceil(count / FOUND_MAX) }, (_, index) => index * FOUND_MAX);
+    const pages = await Promise.all(
+      offsets.map((offset) =>
+        client.get(`${search}&offset=${offset}&limit=${Math.min(count - offset, FOUND_MAX)}`),
+      ),
+    );
+    /** @type {readonly Row[]} */
+    const rows = pages.flatMap((page) => page[list]);
+    return { rows, total: /** @type {number} */ (pages[0].total) };
+  }, [client, search, count]);
+  return { ...resource, more: () => setAsked({ search, count: count + PAGE }) };
+}
+
+/** The rows that were found, with how many there are and a way to more of them. @param {Parameters<typeof Listing>[0] & { one: string, total: number, more: () => void }} props */
+export const FoundListing = ({ one, total, more, ...listing }) => (
+  <>
+    <p class="muted" role="status">
+      {counted(total, one)}
+    </p>
+    <Listing {...listing} />
+    {listing.rows.length < total ? (
+      <p class="more">
+        <Button act={more}>{`More ${one}s`}</Button>
+      </p>
+    ) : null}
+  </>
+);
 
 /**
  * A small button of a row. Its name says of which row it is.

@@ -1,17 +1,25 @@
-/** A change request by its title, and its state with how many approvals it has where that decides. */
-
+/** A change request by its title, its state with what decides about it, and what pages show of open ones. */
+import { useState } from 'preact/hooks';
+import { useEvents } from '../feed.js';
+import { dateTime } from '../format.js';
 import { hrefOf } from '../place.js';
+import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
+import { useSession } from '../session.js';
 
-/** @import { ChangeRequest } from '../types.d.ts' */
+/** @import { ChangeRequest, EventHead, Session } from '../types.d.ts' */
 
-/** @param {{ of: Pick<ChangeRequest, 'state' | 'approvals' | 'minApprovals'> }} props */
-export function RequestState({ of: { state, approvals, minApprovals } }) {
-  return state === 'In review' ? (
-    <span class="badge badge-warn">{`In review, ${approvals.length} of ${minApprovals}`}</span>
-  ) : (
-    <span class="badge">{state}</span>
-  );
+/** @param {{ of: Pick<ChangeRequest, 'state' | 'approvals' | 'minApprovals' | 'schedule'> }} props */
+export function RequestState({ of: { state, approvals, minApprovals, schedule } }) {
+  const isWaiting =
+    state === 'In review' || schedule?.status === 'suspended' || schedule?.status === 'failed';
+  const text =
+    state === 'In review'
+      ? `In review, ${approvals.length} of ${minApprovals}`
+      : state === 'Scheduled' && schedule !== undefined
+        ? `${schedule.status === 'pending' ? 'Scheduled' : `Schedule ${schedule.status}`}, ${dateTime(schedule.scheduledAt)}`
+        : state;
+  return <span class={`badge${isWaiting ? ' badge-warn' : ''}`}>{text}</span>;
 }
 
 /** @param {{ of: Pick<ChangeRequest, 'id' | 'project' | 'title'> }} props */
@@ -20,3 +28,29 @@ export const RequestLink = ({ of: { id, project, title } }) => (
     <Name text={title} />
   </a>
 );
+
+/** Marks a flag that an open request changes. @param {{ is: boolean }} props */
+export const Requested = ({ is }) => (is ? <span class="badge badge-warn">change requested</span> : null);
+
+/** @param {Pick<EventHead, 'type'>} event */
+export const isAboutRequests = ({ type }) => /^change-/.test(type);
+
+/** Before it is asked, in milliseconds: what the page shows comes first, and events come together. */
+const PAUSE_MS = 1_000;
+
+/**
+ * Finds something about requests once the page stands, and again after each change of one; null until then, and where it cannot be read.
+ * @template T
+ * @param {(session: Session) => Promise<T>} find
+ * @param {readonly unknown[]} of
+ */
+export function useRequests(find, of) {
+  const session = useSession();
+  const [found, setFound] = useState(/** @type {T | null} */ (null));
+  const [news, setNews] = useState(0);
+  useEvents(session, (events) => {
+    if (events.some(isAboutRequests)) setNews(news + 1);
+  });
+  useDelayed(PAUSE_MS, () => find(session).catch(() => null), setFound, [session, news, ...of]);
+  return found;
+}

@@ -1,13 +1,10 @@
 /** The frame around every view: the way to the others, who is signed in, and whether the server answers. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useEvents } from '../feed.js';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { pagesOf, SECTIONS } from '../menu.js';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
-import { isAboutRequests } from '../proposals.jsx';
-import { useDelayed } from '../resource.jsx';
 import { Name, visible } from '../said.jsx';
 import { markSeen, scrollPage } from '../scroll.js';
 import { callerName, useSession } from '../session.js';
@@ -16,6 +13,7 @@ import { Button } from './button.jsx';
 import { FinderButton } from './finder.jsx';
 import { Icon } from './icon.jsx';
 import { usePageKeys } from './keys.jsx';
+import { useRequests } from './request-state.jsx';
 import { ThemeChoice } from './theme.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -170,23 +168,13 @@ function MenuLink({ to, place, icon, count = null, children }) {
   );
 }
 
-/** Before the requests that wait are counted, in milliseconds: what the page shows comes first, and events come together. */
-const COUNT_PAUSE_MS = 1_000;
-
 /** How many change requests wait for whoever is signed in. */
 function WaitingCount() {
-  const session = useSession();
-  const [total, setTotal] = useState(0);
-  const [news, setNews] = useState(0);
-  useEvents(session, (events) => {
-    if (events.some(isAboutRequests)) setNews(news + 1);
-  });
-  useDelayed(
-    COUNT_PAUSE_MS,
-    () => session.client.get('/search/change-requests?actionable=IS:true&limit=1').catch(() => null),
-    (/** @type {{ total: number } | null} */ found) => setTotal(found?.total ?? 0),
-    [session, news],
+  const found = useRequests(
+    ({ client }) => client.get('/search/change-requests?actionable=IS:true&limit=1'),
+    [],
   );
+  const total = found?.total ?? 0;
   if (total === 0) return null;
   return (
     <span class="menu-count">

@@ -1,13 +1,13 @@
 /** The flags of all projects, as the filter in the address says, which a bookmark keeps. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { useEvents } from '../feed.js';
-import { counted, number } from '../format.js';
+import { number } from '../format.js';
 import { asOptions, QueryFilter } from '../forms/choice.jsx';
 import { QuerySearch } from '../forms/inputs.jsx';
-import { Button } from '../parts/button.jsx';
 import { FlagLink } from '../parts/links.jsx';
-import { Listing, ListingHead } from '../parts/listing.jsx';
+import { FoundListing, ListingHead, useFound } from '../parts/listing.jsx';
+import { Requested } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { hrefOf, useQuery } from '../place.js';
@@ -15,9 +15,7 @@ import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES, STAGES } from '../words.js';
 
-/** @import { FoundFlag, FoundFlags, StageCounts } from '../types.d.ts' */
-
-const PAGE = 50;
+/** @import { FoundFlag, StageCounts } from '../types.d.ts' */
 
 /** The parameters that the address may have, as the interface calls it, and what is sent for it. @type {Readonly<Record<string, (value: string) => string>>} */
 const FILTERS = {
@@ -42,10 +40,7 @@ const SAVED = [
 
 export function AllFlagsView() {
   const session = useSession();
-  const { client } = session;
   const { query } = useQuery();
-  const [pages, setPages] = useState(1);
-  useEffect(() => setPages(1), [query]);
   const asked = useMemo(() => {
     const given = new URLSearchParams(query);
     const parameters = Object.entries(FILTERS).flatMap(([name, sent]) =>
@@ -53,11 +48,8 @@ export function AllFlagsView() {
     );
     return new URLSearchParams([...parameters, ['sortOrder', 'desc'], ['favoritesFirst', 'true']]);
   }, [query]);
-  const found = useResource(
-    /** @returns {Promise<FoundFlags>} */
-    () => client.get(`/search/features?${asked}&limit=${PAGE * pages}`),
-    [client, asked, pages],
-  );
+  /** @type {ReturnType<typeof useFound<FoundFlag>>} */
+  const found = useFound(`/search/features?${asked}`, 'features');
   useEvents(session, () => void found.refresh());
   return (
     <>
@@ -66,24 +58,17 @@ export function AllFlagsView() {
         lead="Across all projects. The filter is part of the address, so that you can bookmark it."
       />
       <Tools />
-      {whenLoaded(found, (/** @type {FoundFlags} */ { features, total }) => (
-        <>
-          <p class="muted" role="status">
-            {counted(total, 'flag')}
-          </p>
-          <Listing
-            label="All flags"
-            columns={COLUMNS}
-            rows={features.map(rowOf)}
-            none="No flag matches"
-            next="Fewer filters find more."
-          />
-          {features.length < total ? (
-            <p class="more">
-              <Button act={() => setPages(pages + 1)}>More flags</Button>
-            </p>
-          ) : null}
-        </>
+      {whenLoaded(found, ({ rows, total }) => (
+        <FoundListing
+          label="All flags"
+          one="flag"
+          total={total}
+          more={found.more}
+          columns={COLUMNS}
+          rows={rows.map(rowOf)}
+          none="No flag matches"
+          next="Fewer filters find more."
+        />
       ))}
     </>
   );
@@ -100,9 +85,7 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
         <Star at={flagPath(project, name)} name={name} isFavorite={favorite} />
         <FlagLink project={project} name={name} />
         {stale ? <span class="badge badge-warn">stale</span> : null}
-        {environments.some(({ changeRequestIds }) => changeRequestIds.length > 0) ? (
-          <span class="badge badge-warn">change requested</span>
-        ) : null}
+        <Requested is={environments.some(({ changeRequestIds }) => changeRequestIds.length > 0)} />
       </span>,
       project,
       type,

@@ -1,4 +1,5 @@
 /** One change request: what it changes, who approved it and who must still look, and its timeline. */
+import { Fragment } from 'preact';
 import { path } from '../client.js';
 import {
   applyNow,
@@ -16,14 +17,14 @@ import {
   sendToReview,
 } from '../edit/change-request-edits.jsx';
 import { useEvents } from '../feed.js';
-import { counted, dateTime, userName } from '../format.js';
+import { capitalized, counted, userName } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
-import { RequestState } from '../parts/request-state.jsx';
+import { isAboutRequests, RequestLink, RequestState } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
-import { isAboutRequests, requestPath } from '../proposals.jsx';
+import { requestPath } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name, Said } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -102,6 +103,7 @@ async function load({ client }, project, id) {
 function Head({ request, asked, available }) {
   const session = useSession();
   const { project, title, environment, createdBy, createdAt, events, schedule: planned } = request;
+  const reason = planned?.failureReason ?? planned?.reason;
   return (
     <div class="view-head">
       <ProjectCrumb project={project} />
@@ -120,13 +122,15 @@ function Head({ request, asked, available }) {
           {createdBy.id === session.me.user.id ? ' (you)' : ''}
         </span>
         <TimeAgo iso={createdAt} prefix="created " />
-        {planned === undefined ? null : (
-          <span>{`${planned.status} at ${dateTime(planned.scheduledAt)} ${planned.failureReason ?? planned.reason ?? ''}`}</span>
-        )}
         {events.length === 0 ? null : (
           <span>{`recorded as the events #${events[0]} to #${events.at(-1)}`}</span>
         )}
       </p>
+      {reason === undefined ? null : (
+        <p class="problem">
+          <Said text={`${capitalized(planned?.status ?? '')}: ${reason}`} max={500} />
+        </p>
+      )}
     </div>
   );
 }
@@ -231,6 +235,17 @@ function ChangeList({ request, feature, changes }) {
             {change.conflict === undefined ? null : (
               <p class="problem">
                 <Said text={`Conflict: ${change.conflict}`} max={500} />
+              </p>
+            )}
+            {change.scheduleConflicts === undefined ? null : (
+              <p class="problem">
+                {'Scheduled requests change the same, and whichever is applied later may be suspended:'}
+                {change.scheduleConflicts.changeRequests.map((one) => (
+                  <Fragment key={one.id}>
+                    {' '}
+                    <RequestLink of={{ ...one, project: request.project }} />
+                  </Fragment>
+                ))}
               </p>
             )}
             {mayEdit ? (

@@ -1,19 +1,15 @@
 /** The change requests of all projects: those that wait for the caller, the caller's own, and all. */
-import { useState } from 'preact/hooks';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
-import { Button } from '../parts/button.jsx';
-import { Listing, ListingHead } from '../parts/listing.jsx';
-import { RequestLink, RequestState } from '../parts/request-state.jsx';
+import { FoundListing, ListingHead, useFound } from '../parts/listing.jsx';
+import { isAboutRequests, RequestLink, RequestState, useRequests } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { hrefOf, useQuery } from '../place.js';
-import { isAboutRequests } from '../proposals.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { FoundChangeRequest, FoundChangeRequests, Session } from '../types.d.ts' */
-
-const PAGE = 50;
+/** @import { FoundChangeRequest, Session } from '../types.d.ts' */
 
 /** The lists by the part of the address, each with its condition. @type {readonly (readonly [key: string, name: string, condition: (session: Session) => string])[]} */
 const LISTS = [
@@ -26,12 +22,9 @@ const LISTS = [
 export function ChangeRequestsView() {
   const session = useSession();
   const shown = useQuery().get('show');
-  const [pages, setPages] = useState(1);
   const condition = LISTS.find(([key]) => key === shown)?.[2](session) ?? '';
-  const found = useResource(
-    () => session.client.get(`/search/change-requests?${condition}&limit=${pages * PAGE}`),
-    [session, condition, pages],
-  );
+  /** @type {ReturnType<typeof useFound<FoundChangeRequest>>} */
+  const found = useFound(`/search/change-requests?${condition}`, 'changeRequests');
   useEvents(session, (events) => {
     if (events.some(isAboutRequests)) void found.refresh();
   });
@@ -41,6 +34,7 @@ export function ChangeRequestsView() {
         title="Change requests"
         lead="Changes of protected environments, proposed by one person and approved by another."
       />
+      <Skipped />
       <nav class="facts saved" aria-label="Lists">
         {LISTS.map(([key, name]) => (
           <a
@@ -52,26 +46,37 @@ export function ChangeRequestsView() {
           </a>
         ))}
       </nav>
-      {whenLoaded(found, (/** @type {FoundChangeRequests} */ { changeRequests, total }) => (
-        <>
-          <p class="muted" role="status">
-            {counted(total, 'change request')}
-          </p>
-          <Listing
-            label="Change requests"
-            columns={['Change request', 'State', 'Environment', 'Changes', 'By', 'Created']}
-            rows={changeRequests.map(rowOf)}
-            none={shown === '' ? 'Nothing waits for you' : 'No change requests here'}
-            next="A project’s settings say which environments take changes by change request."
-          />
-          {changeRequests.length < total ? (
-            <p class="more">
-              <Button act={() => setPages(pages + 1)}>More change requests</Button>
-            </p>
-          ) : null}
-        </>
+      {whenLoaded(found, ({ rows, total }) => (
+        <FoundListing
+          label="Change requests"
+          one="change request"
+          total={total}
+          more={found.more}
+          columns={['Change request', 'State', 'Environment', 'Changes', 'By', 'Created']}
+          rows={rows.map(rowOf)}
+          none={shown === '' ? 'Nothing waits for you' : 'No change requests here'}
+          next="A project’s settings say which environments take changes by change request."
+        />
       ))}
     </>
+  );
+}
+
+/** Counts the changes that were made without a request, and leads to them. */
+function Skipped() {
+  const found = useRequests(
+    ({ client }) => client.get('/search/events?type=IS:change-request-skipped&limit=1'),
+    [],
+  );
+  const newest = found?.events[0];
+  return newest === undefined ? null : (
+    <p class="problem">
+      <a href={hrefOf({ view: 'events', query: 'type=change-request-skipped' })}>
+        {`${counted(found.total, 'change of a protected environment was', 'changes of protected environments were')} made without a change request`}
+      </a>
+      {', the last by '}
+      <Name text={newest.createdBy} /> <TimeAgo iso={newest.createdAt} />
+    </p>
   );
 }
 

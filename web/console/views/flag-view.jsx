@@ -12,7 +12,6 @@ import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../
 import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
-import { RequestLink, RequestState } from '../parts/request-state.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Star } from '../parts/star.jsx';
 import { TimeMachine } from '../parts/time-machine.jsx';
@@ -53,7 +52,6 @@ export function FlagView({ project, name }) {
       return (
         <>
           <Head {...props} />
-          <OpenRequests of={requests} />
           <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
           <div class="columns">
             <div>
@@ -61,6 +59,7 @@ export function FlagView({ project, name }) {
                 {...props}
                 usage={past === null ? usage : null}
                 variants={past === null ? variants : NO_VARIANTS}
+                requests={past === null ? requests : []}
               />
               <VariantCard {...props} />
               <DependencyCards {...props} />
@@ -127,18 +126,6 @@ async function variantsOf({ client }, { project, name, environments }) {
   );
   return new Map(found);
 }
-
-/** @param {{ of: readonly ChangeRequest[] }} props */
-const OpenRequests = ({ of }) =>
-  of.length === 0 ? null : (
-    <p class="facts">
-      {of.map((request) => (
-        <span key={request.id}>
-          <RequestState of={request} /> <RequestLink of={request} />
-        </span>
-      ))}
-    </p>
-  );
 
 /** @param {FlagProps} props */
 function Head(props) {

@@ -15,16 +15,18 @@ import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
 import { MainAction } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
+import { useRequests } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
 import { Empty } from '../parts/states.jsx';
 import { hrefOf, place, replacePlace } from '../place.js';
+import { protectedIn } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagFilter } from '../flag-filter.js' */
 /** @import { Creator } from '../parts/flag-tools.jsx' */
-/** @import { FlagSummary, ProjectOverview } from '../types.d.ts' */
+/** @import { FlagSummary, FoundChangeRequests, ProjectOverview, Session } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function FlagsView({ project }) {
@@ -75,6 +77,7 @@ function Flags({ project, overview, owners, askOwners }) {
   useEffect(() => prepareTexts(overview.features), [overview]);
   const matching = useMemo(() => filtered(inOrder, shown), [inOrder, shown]);
   const environments = overview.environments.map(({ environment }) => environment);
+  const requested = useRequests((by) => requestedIn(by, project), [project]) ?? NONE;
   const may = session.may('flags', project);
   /** @param {readonly string[]} names @param {boolean} isChosen */
   function choose(names, isChosen) {
@@ -96,11 +99,12 @@ function Flags({ project, overview, owners, askOwners }) {
         setSort={(next) => setFilter({ sort: next })}
         isDense={shown.rows === 'dense'}
         flags={matching}
+        requested={requested}
         chosen={chosen}
         choose={may ? choose : null}
       />
     ),
-    [project, overview, names, shown, matching, chosen, may],
+    [project, overview, names, shown, matching, requested, chosen, may],
   );
   return (
     <>
@@ -134,6 +138,23 @@ function Flags({ project, overview, owners, askOwners }) {
       )}
     </>
   );
+}
+
+/** @type {ReadonlySet<string>} */
+const NONE = new Set();
+
+/** The most open requests that are looked through. */
+const REQUESTS_MAX = 1_000;
+
+/** Names of the flags that requests would change which are no drafts. @param {Session} session @param {string} project @returns {Promise<ReadonlySet<string>>} */
+async function requestedIn(session, project) {
+  if ((await protectedIn(session, project)).length === 0) return NONE;
+  /** @type {FoundChangeRequests} */
+  const { changeRequests } = await session.client.get(
+    `/search/change-requests?state=IS:open&limit=${REQUESTS_MAX}`,
+  );
+  const here = changeRequests.filter((one) => one.project === project && one.state !== 'Draft');
+  return new Set(here.flatMap(({ features }) => features));
 }
 
 /**
