@@ -1,15 +1,15 @@
 /**
- * Carries out what is due of change requests, on the node that decides. It looks at the time twice a second, and at the requests only when
- * they have changed. What it submits is decided again in its turn, so nothing is carried out twice, by whichever nodes.
+ * Carries out what is due of change requests, on the node that decides. It looks at the time twice a second, and sorts only those
+ * requests anew that have changed. What it submits is decided again in its turn, so nothing is carried out twice, by whichever nodes.
  */
 import type { Engine } from '../../actors/engine.ts';
 import { ownCommand } from '../../domain/decide/decide.ts';
 import type { AddonRecords } from '../../domain/kinds/addon-kind.ts';
-import { addonRecordsOf } from '../../domain/state/addon-records.ts';
+import { addonRecordLists } from '../../domain/state/addon-records.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { actorOf } from '../../http/serving/access.ts';
 import type { Timer } from '../../process/timers.ts';
-import { REQUEST, type StoredRequest } from './kind.ts';
+import { isOrphan, REQUEST, type RequestRecord, type StoredRequest } from './kind.ts';
 import { carryOutDue, dueAt } from './schedule.ts';
 
 const LOOK_MS = 500;
@@ -30,12 +30,30 @@ interface Due {
   readonly atMs: number;
 }
 
+const dueOf = new WeakMap<readonly RequestRecord[], readonly Due[]>();
+
+/** Requests of the list that become due, the next one first. */
+function dueIn(list: readonly RequestRecord[]): readonly Due[] {
+  let due = dueOf.get(list);
+  if (due === undefined) {
+    due = list
+      .map(({ data }) => ({ request: data, atMs: dueAt(data) }))
+      .filter(({ atMs }) => Number.isFinite(atMs))
+      .sort((a, b) => a.atMs - b.atMs);
+    dueOf.set(list, due);
+  }
+  return due;
+}
+
 export class DueRequests {
   readonly #options: DueRequestsOptions;
-  /** The records that `#due` was made of. */
+  /** The records as they were when `#tried` was begun. */
   #seen: AddonRecords | undefined;
-  /** Requests that become due, the next one last. */
-  #due: Due[] = [];
+  #lists: readonly (readonly RequestRecord[])[] = [];
+  /** Requests that stay as they are until any of them changes. */
+  readonly #tried = new Set<StoredRequest>();
+  /** The next part of the requests that is searched for those without their project. */
+  #part = 0;
   #retryAtMs = 0;
   #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -69,13 +87,14 @@ export class DueRequests {
 
   async #carryOut(): Promise<void> {
     const { engine, isLeading } = this.#options;
+    this.#part += 1;
     while (!this.#isClosed && isLeading()) {
       const nowMs = engine.nextTime();
       if (nowMs < this.#retryAtMs) return;
       const next = this.#next();
       if (next === undefined || next.atMs > nowMs) return;
       // One that changes nothing, or fails, holds up no others: it is due again once any request has changed.
-      this.#due.pop();
+      this.#tried.add(next.request);
       if (await this.#submit(next.request, null)) continue;
       this.#seen = undefined;
       this.#retryAtMs = nowMs + RETRY_MS;
@@ -83,18 +102,24 @@ export class DueRequests {
     }
   }
 
-  /** The request that is due first. */
+  /** The request that is due first; before all others, one without its project. */
   #next(): Due | undefined {
     const { world } = this.#options.engine;
     const records = world.addonRecords.get(REQUEST.name);
     if (records !== this.#seen) {
       this.#seen = records;
-      const all = addonRecordsOf(world, REQUEST).map(({ data }) => ({ request: data, atMs: dueAt(data) }));
-      const isComing = ({ request, atMs }: Due) =>
-        Number.isFinite(atMs) && world.projects.has(request.project);
-      this.#due = all.filter(isComing).sort((a, b) => b.atMs - a.atMs);
+      this.#lists = addonRecordLists(world, REQUEST);
+      this.#tried.clear();
     }
-    return this.#due.at(-1);
+    const part = this.#lists[this.#part % this.#lists.length] ?? [];
+    const orphan = part.find(({ data }) => isOrphan(world, data) && !this.#tried.has(data));
+    if (orphan !== undefined) return { request: orphan.data, atMs: Number.NEGATIVE_INFINITY };
+    let next: Due | undefined;
+    for (const list of this.#lists) {
+      const first = dueIn(list).find(({ request }) => !this.#tried.has(request));
+      if (first !== undefined && (next === undefined || first.atMs < next.atMs)) next = first;
+    }
+    return next;
   }
 
   /** False where the server takes no change now. */
@@ -108,7 +133,10 @@ export class DueRequests {
         onWholeState: true,
         isFree: true,
       }),
-      actor: schedule === null ? SYSTEM : actorOf(engine.world, schedule.scheduledBy),
+      actor:
+        schedule === null || isOrphan(engine.world, request)
+          ? SYSTEM
+          : actorOf(engine.world, schedule.scheduledBy),
       respond: () => null,
     });
     if (outcome.kind === 'fault') throw outcome.error;

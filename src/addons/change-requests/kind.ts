@@ -1,8 +1,8 @@
 /** The kind `change-request`: commands that are not carried out yet, with who made, reviewed and approved them. */
 import * as v from 'valibot';
 import { Count, Integer, Timestamp } from '../../domain/json/schema.ts';
-import type { AddonKind, AddonRecords } from '../../domain/kinds/addon-kind.ts';
-import { addonRecordsOf, findAddonRecord, type ReadRecord } from '../../domain/state/addon-records.ts';
+import type { AddonKind } from '../../domain/kinds/addon-kind.ts';
+import { addonRecordLists, findAddonRecord, type ReadRecord } from '../../domain/state/addon-records.ts';
 import { type DomainEvent, recordEvent } from '../../domain/state/events.ts';
 import { notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -134,24 +134,43 @@ function told({ scheduledDate: _, ...request }: StoredRequest): StoredRequest {
   };
 }
 
-const ofProjects = new WeakMap<AddonRecords, ReadonlyMap<string, readonly StoredRequest[]>>();
+/** Whether the project that it was of was deleted, with or without another one under the same id since. */
+export function isOrphan({ projects }: World, { project, createdAt }: StoredRequest): boolean {
+  const known = projects.get(project);
+  return known === undefined || createdAt < known.settings.createdAt;
+}
+
+/** The requests of all projects, newest first. */
+export function* requestsIn(world: World): Generator<StoredRequest, undefined> {
+  for (const list of addonRecordLists(world, REQUEST).toReversed())
+    for (const { data } of list.toReversed()) if (!isOrphan(world, data)) yield data;
+}
+
+type ByProject = ReadonlyMap<string, readonly StoredRequest[]>;
+
+const byProject = new WeakMap<readonly RequestRecord[], ByProject>();
+
+function projectsIn(list: readonly RequestRecord[]): ByProject {
+  const known = byProject.get(list);
+  if (known !== undefined) return known;
+  const projects = new Map<string, StoredRequest[]>();
+  for (const { data } of list.toReversed()) {
+    const requests = projects.get(data.project);
+    if (requests === undefined) projects.set(data.project, [data]);
+    else requests.push(data);
+  }
+  byProject.set(list, projects);
+  return projects;
+}
 
 /** The requests of a project, newest first. */
 export function requestsOf(world: World, project: string): readonly StoredRequest[] {
-  const records = world.addonRecords.get(REQUEST.name);
-  if (records === undefined) return [];
-  let known = ofProjects.get(records);
-  if (known === undefined) {
-    const grouped = new Map<string, StoredRequest[]>();
-    for (const { data } of [...addonRecordsOf(world, REQUEST)].reverse()) {
-      const list = grouped.get(data.project);
-      if (list === undefined) grouped.set(data.project, [data]);
-      else list.push(data);
-    }
-    known = grouped;
-    ofProjects.set(records, known);
-  }
-  return known.get(project) ?? [];
+  const lists = addonRecordLists(world, REQUEST).toReversed();
+  const all = lists.flatMap((list) => projectsIn(list).get(project) ?? []);
+  const oldest = all.at(-1);
+  return oldest !== undefined && isOrphan(world, oldest)
+    ? all.filter((request) => !isOrphan(world, request))
+    : all;
 }
 
 export function locateRequest(
@@ -161,7 +180,7 @@ export function locateRequest(
   text: string,
 ): RequestRecord | Refusal {
   const found = findAddonRecord(world, REQUEST, id);
-  return found?.data.project === project && world.projects.has(project)
+  return found?.data.project === project && !isOrphan(world, found.data)
     ? found
     : notFound(`There is no change request "${text}" in the project "${project}".`);
 }

@@ -1,30 +1,10 @@
 /** The requests that wait to change a flag: those that were sent to review and are not closed. */
 import type { StrategyInput } from '../../domain/flags/strategy.ts';
 import type { PendingRequests, PendingStrategy } from '../../domain/state/pending-requests.ts';
-import { CLOSED, requestsOf, type StoredRequest } from './kind.ts';
-import { featuresOf } from './views.ts';
-
-type Ids = ReadonlyMap<string, readonly number[]>;
-
-const known = new WeakMap<readonly StoredRequest[], Ids>();
-
-const keyOf = (flag: string, environment: string): string => `${environment}/${flag}`;
+import { CLOSED, requestsIn, type StoredRequest } from './kind.ts';
+import { findRequests, flagKey } from './request-index.ts';
 
 const isPending = ({ state }: StoredRequest): boolean => state !== 'Draft' && !CLOSED.includes(state);
-
-function idsOf(requests: readonly StoredRequest[]): Ids {
-  const ids = new Map<string, number[]>();
-  for (const request of requests) {
-    if (!isPending(request)) continue;
-    for (const flag of featuresOf(request)) {
-      const key = keyOf(flag, request.environment);
-      const list = ids.get(key);
-      if (list === undefined) ids.set(key, [request.id]);
-      else list.push(request.id);
-    }
-  }
-  return ids;
-}
 
 /** The strategies that the request leaves, where they use the segment. */
 function usesIn(request: StoredRequest, segment: number): readonly PendingStrategy[] {
@@ -43,17 +23,11 @@ function usesIn(request: StoredRequest, segment: number): readonly PendingStrate
 }
 
 export const pendingChangeRequests: PendingRequests = {
-  ofFlag(world, project, flag, environment) {
-    const requests = requestsOf(world, project);
-    let ids = known.get(requests);
-    if (ids === undefined) {
-      ids = idsOf(requests);
-      known.set(requests, ids);
-    }
-    return ids.get(keyOf(flag, environment)) ?? [];
-  },
+  ofFlag: (world, project, flag, environment) =>
+    findRequests(world, flagKey(project, flag)).flatMap((request) =>
+      request.environment === environment && isPending(request) ? request.id : [],
+    ),
   *ofSegment(world, id) {
-    for (const project of world.projects.keys())
-      for (const request of requestsOf(world, project)) yield isPending(request) ? usesIn(request, id) : [];
+    for (const request of requestsIn(world)) yield isPending(request) ? usesIn(request, id) : [];
   },
 };

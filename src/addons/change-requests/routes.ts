@@ -1,5 +1,6 @@
 /** The routes of change requests (docs/specification/change-requests.md). */
 import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
 import { type Command, type OwnCommand, ownCommand } from '../../domain/decide/decide.ts';
 import { Count, described, IdSchema, Integer, listUpTo, textUpTo, titled } from '../../domain/json/schema.ts';
 import { isRecordEvent } from '../../domain/state/events.ts';
@@ -9,6 +10,7 @@ import { DateTimeSchema } from '../../http/admin/bodies.ts';
 import * as locate from '../../http/admin/locators.ts';
 import { callingUser, numericId } from '../../http/admin/locators.ts';
 import { conditionParameter, conditionsOf, pageParameters } from '../../http/admin/query-parameters.ts';
+import { settledResponse, textsResponse } from '../../http/admin/responses.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import type { Params } from '../../http/serving/params.ts';
 import {
@@ -40,10 +42,13 @@ import {
   locateRequest,
   REQUEST,
   REVIEWERS_MAX,
+  requestsIn,
   requestsOf,
+  type State,
   type StoredRequest,
   TITLE_LENGTH_MAX,
 } from './kind.ts';
+import { findRequests, flagKey } from './request-index.ts';
 import { mayReview, reviewersOf, userMay } from './rights.ts';
 import { scheduleRequest } from './schedule.ts';
 import { scheduledFor } from './scheduled.ts';
@@ -195,13 +200,12 @@ function stateCommand({
   });
 }
 
-/** The list without what its requests change. */
-const listView = (world: World, requests: readonly StoredRequest[]) =>
-  requests.slice(0, LISTED_MAX).map((request) => ({
-    ...headView(world, request),
-    features: featuresOf(request).map((name) => ({ name, changes: [] })),
-    segments: [],
-  }));
+/** The request without what it changes. */
+const listedView = (world: World, request: StoredRequest) => ({
+  ...headView(world, request),
+  features: featuresOf(request).map((name) => ({ name, changes: [] })),
+  segments: [],
+});
 
 /** The first of the requests, as many as have no more changes together than a single one may have. */
 function shownWhole(requests: readonly StoredRequest[]): readonly StoredRequest[] {
@@ -227,13 +231,18 @@ function waitsFor(world: World, request: StoredRequest, userId: number): boolean
   );
 }
 
-function countsOf(world: World, requests: readonly StoredRequest[]) {
-  const states = requests.map((request) => stateOf(world, request));
-  const count = (state: string) => states.filter((one) => one === state).length;
-  return {
-    ...{ total: states.length, applied: count('Applied'), approved: count('Approved') },
-    ...{ rejected: count('Rejected'), reviewRequired: count('In review'), scheduled: count('Scheduled') },
+/** How many of the requests are in which state; in turns, because there may be many. */
+async function countStates(
+  { world, requester }: RequestContext<unknown>,
+  requests: readonly StoredRequest[],
+): Promise<(state: State) => number> {
+  const counts = new Map<State, number>();
+  const add = (request: StoredRequest) => {
+    const state = stateOf(world, request);
+    counts.set(state, (counts.get(state) ?? 0) + 1);
   };
+  await inTurns(each(requests, add), requester);
+  return (state) => counts.get(state) ?? 0;
 }
 
 const readRoutes: readonly Route[] = underTag('Change Requests', [
@@ -242,14 +251,28 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
     summary: `List the change requests of a project without their changes, newest first, ${LISTED_MAX} at most.`,
     locate: locate.project,
     success: { status: 200, schema: RequestsSchema },
-    shows: ({ world, params }) => listView(world, requestsOf(world, params.projectId)),
+    read: (context) => {
+      const { world, params } = context;
+      const listed = requestsOf(world, params.projectId).slice(0, LISTED_MAX);
+      return textsResponse(context, ['[', ']'], listed, (request) =>
+        JSON.stringify(listedView(world, request)),
+      );
+    },
   }),
   readRoute(`GET ${REQUESTS}/count`, {
     operationId: 'getProjectChangeRequestsCount',
     summary: 'Count the change requests of a project by state.',
     locate: locate.project,
     success: { status: 200, schema: CountSchema },
-    shows: ({ world, params }) => countsOf(world, requestsOf(world, params.projectId)),
+    read: async (context) => {
+      const requests = requestsOf(context.world, context.params.projectId);
+      const count = await countStates(context, requests);
+      return settledResponse(context, {
+        ...{ total: requests.length, applied: count('Applied'), approved: count('Approved') },
+        ...{ rejected: count('Rejected'), reviewRequired: count('In review') },
+        scheduled: count('Scheduled'),
+      });
+    },
   }),
   readRoute(`GET ${REQUESTS}/actionable`, {
     operationId: 'getActionableChangeRequests',
@@ -257,11 +280,15 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
     ...BY_PEOPLE,
     locate: locate.project,
     success: { status: 200, schema: TotalSchema },
-    shows: (context) => {
-      const { world, params } = context;
+    read: async (context) => {
+      const { world, params, requester } = context;
       const { id } = callingUser(context);
-      const requests = requestsOf(world, params.projectId);
-      return { total: requests.filter((request) => waitsFor(world, request, id)).length };
+      let total = 0;
+      const add = (request: StoredRequest) => {
+        total += Number(waitsFor(world, request, id));
+      };
+      await inTurns(each(requestsOf(world, params.projectId), add), requester);
+      return settledResponse(context, { total });
     },
   }),
   readRoute(`GET ${REQUESTS}/scheduled`, {
@@ -309,11 +336,10 @@ const readRoutes: readonly Route[] = underTag('Change Requests', [
     success: { status: 200, schema: RequestsSchema },
     shows: ({ world, params }) =>
       shownWhole(
-        requestsOf(world, params.projectId).flatMap((request) => {
-          if (!isOpen(request)) return [];
-          const changes = request.changes.filter(({ feature }) => feature === params.featureName);
-          return changes.length === 0 ? [] : { ...request, changes };
-        }),
+        findRequests(world, flagKey(params.projectId, params.featureName), PENDING_MAX).map((request) => ({
+          ...request,
+          changes: request.changes.filter(({ feature }) => feature === params.featureName),
+        })),
       ).map((request) => requestView(world, request)),
   }),
   readRoute(`GET ${REQUESTS}/available-reviewers/:environment`, {
@@ -446,28 +472,31 @@ const search = readRoute('GET /search/change-requests', {
   },
   refusals: ['ValidationError'],
   success: { status: 200, schema: FoundRequestsSchema },
-  read: (context) => {
-    const { world, engine } = context;
+  read: async (context) => {
+    const { world, requester } = context;
     const page = PAGE.of(context);
     if (isRefusal(page)) return page;
     const conditions = conditionsOf(context, CONDITIONS);
     if (isRefusal(conditions)) return conditions;
     const { createdBy, requestedApproverId, state, actionable } = conditions;
     const callerId = context.caller.user?.id;
-    const found = [...world.projects.keys()]
-      .flatMap((project) => requestsOf(world, project))
-      .filter(
-        (request) =>
-          (createdBy === null || createdBy.values.includes(String(request.createdBy))) &&
-          (requestedApproverId === null ||
-            request.reviewers.some((id) => requestedApproverId.values.includes(String(id)))) &&
-          (state === null || state.values.includes(isOpen(request) ? 'open' : 'closed')) &&
-          (actionable === null || (callerId !== undefined && waitsFor(world, request, callerId))),
-      )
-      .sort((a, b) => b.id - a.id);
-    const shown = found.slice(page.offset, page.offset + page.limit);
-    const body = { changeRequests: shown.map((request) => foundView(world, request)), total: found.length };
-    return { revision: engine.lastId, response: jsonResponse(200, body) };
+    const isWanted = (request: StoredRequest): boolean =>
+      (createdBy === null || createdBy.values.includes(String(request.createdBy))) &&
+      (requestedApproverId === null ||
+        request.reviewers.some((id) => requestedApproverId.values.includes(String(id)))) &&
+      (state === null || state.values.includes(isOpen(request) ? 'open' : 'closed')) &&
+      (actionable === null || (callerId !== undefined && waitsFor(world, request, callerId)));
+    const listed: StoredRequest[] = [];
+    let total = 0;
+    const add = (request: StoredRequest): void => {
+      if (!isWanted(request)) return;
+      if (total >= page.offset && listed.length < page.limit) listed.push(request);
+      total += 1;
+    };
+    await inTurns(each(requestsIn(world), add), requester);
+    return textsResponse(context, ['{"changeRequests":[', `],"total":${total}}`], listed, (request) =>
+      JSON.stringify(foundView(world, request)),
+    );
   },
 });
 

@@ -1,59 +1,25 @@
 /** Scheduled requests that other changes must look out for. */
+import type { World } from '../../domain/state/world.ts';
 import type { State, StoredChange, StoredRequest } from './kind.ts';
-
-const strategyOf = ({ action, payload }: Pick<StoredChange, 'action' | 'payload'>): string | null =>
-  action === 'updateStrategy' || action === 'deleteStrategy' ? (payload as { readonly id: string }).id : null;
-
-const segmentOf = ({ feature, payload }: StoredChange): number | null =>
-  feature === null ? (payload as { readonly id: number }).id : null;
+import { findRequests, strategyOf, targetKey } from './request-index.ts';
 
 const isScheduled = ({ state }: { readonly state: State }): boolean => state === 'Scheduled';
 
 /** Other requests that a change names. */
 const BESIDE_MAX = 20;
 
-/** Key of all of a flag or a segment in an environment; neither names of environments nor those of flags have a space. */
-const targetOf = (environment: string, change: StoredChange): string =>
-  `${environment} ${change.feature ?? `#${segmentOf(change)}`}`;
-
-/** Scheduled requests, newest first, by what they are about, by its strategy, and by `*` where it is all of its strategies. */
-type Index = ReadonlyMap<string, readonly StoredRequest[]>;
-
-const indexes = new WeakMap<readonly StoredRequest[], Index>();
-
-function indexOf(requests: readonly StoredRequest[]): Index {
-  const index = new Map<string, StoredRequest[]>();
-  for (const request of requests) {
-    if (!isScheduled(request)) continue;
-    for (const change of request.changes) {
-      const target = targetOf(request.environment, change);
-      for (const key of [target, `${target} ${strategyOf(change) ?? '*'}`]) {
-        const list = index.get(key);
-        if (list === undefined) index.set(key, [request]);
-        else if (list.at(-1) !== request) list.push(request);
-      }
-    }
-  }
-  return index;
-}
-
 /** The newest other scheduled requests of the environment that are about the same strategy, or all of the same flag. */
 export function scheduledBeside(
-  requests: readonly StoredRequest[],
-  { id, environment }: StoredRequest,
+  world: World,
+  request: Pick<StoredRequest, 'id' | 'project' | 'environment'>,
   change: StoredChange,
 ): readonly StoredRequest[] {
-  let index = indexes.get(requests);
-  if (index === undefined) {
-    index = indexOf(requests);
-    indexes.set(requests, index);
-  }
-  const target = targetOf(environment, change);
+  const target = targetKey(request, change);
   const strategy = strategyOf(change);
   const keys = strategy === null ? [target] : [`${target} ${strategy}`, `${target} *`];
-  const found = new Set(keys.flatMap((key) => index.get(key)?.slice(0, BESIDE_MAX + 1) ?? []));
+  const found = new Set(keys.flatMap((key) => findRequests(world, key, BESIDE_MAX + 1)));
   return [...found]
-    .filter((other) => other.id !== id)
+    .filter((other) => other.id !== request.id)
     .sort((a, b) => b.id - a.id)
     .slice(0, BESIDE_MAX);
 }

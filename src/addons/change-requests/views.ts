@@ -11,7 +11,7 @@ import { authorOf } from '../../http/serving/access.ts';
 import { ACTION_NAMES } from './action-names.ts';
 import { countingApprovals, stateOf } from './approvals.ts';
 import { type Conflict, conflictOf } from './conflicts.ts';
-import { CLOSED, requestsOf, type Schedule, STATES, type StoredChange, type StoredRequest } from './kind.ts';
+import { CLOSED, type Schedule, STATES, type StoredChange, type StoredRequest } from './kind.ts';
 import { requiredApprovals } from './protection.ts';
 import { refuseNow } from './schedule.ts';
 import { scheduledBeside } from './scheduled.ts';
@@ -231,7 +231,7 @@ export function requestView(world: World, request: StoredRequest, authors = NOBO
     changeView(world, change, {
       conflict: isClosed ? null : conflictOf(world, request, change),
       authors,
-      beside: isClosed ? [] : scheduledBeside(requestsOf(world, request.project), request, change),
+      beside: isClosed ? [] : scheduledBeside(world, request, change),
     });
   return {
     ...headView(world, request, request.comments),

@@ -34,12 +34,27 @@ export interface ReadRecord<T extends object> extends AddonContent<T> {
   readonly revision: number;
 }
 
-/** All of the kind, in order of creation. */
-export const addonRecordsOf = <T extends object>(
+type ReadRecords<T extends object> = readonly ReadRecord<T>[];
+
+const readChunks = new WeakMap<object, ReadRecords<object>>();
+
+/** All of the kind in order of creation, as lists of up to 128 neighbours. A list in which nothing has changed stays the same object. */
+export const addonRecordLists = <T extends object>(
   world: World,
   kind: AddonKind<T>,
-): readonly ReadRecord<T>[] =>
-  Array.from(recordsIn(world, kind.name).byId.values(), (record) => readAs(kind, record));
+): readonly ReadRecords<T>[] =>
+  recordsIn(world, kind.name).byId.chunks.map((chunk) => {
+    let list = readChunks.get(chunk);
+    if (list === undefined) {
+      list = chunk.values.map((record) => readAs(kind, record));
+      readChunks.set(chunk, list);
+    }
+    return list as ReadRecords<T>;
+  });
+
+/** All of the kind, in order of creation. */
+export const addonRecordsOf = <T extends object>(world: World, kind: AddonKind<T>): ReadRecords<T> =>
+  addonRecordLists(world, kind).flat();
 
 export const findAddonRecord = <T extends object>(
   world: World,
