@@ -1,11 +1,19 @@
 /** Schedules of change requests (docs/specification/change-requests.md#schedules): decided by their times, and so the same whoever carries them out. */
+import { findAddonRecord } from '../../domain/state/addon-records.ts';
 import type { DecideContext, Decision } from '../../domain/state/decision.ts';
 import { UNCHANGED } from '../../domain/state/decision.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { changesOf, refuseToApply } from './apply-request.ts';
 import { changed, commented, locateOpen, moved, type NamesRequest } from './decisions.ts';
-import { requestEvent, SCHEDULED_APPLIED, type Schedule, type StoredRequest } from './kind.ts';
+import {
+  isOrphan,
+  REQUEST,
+  requestEvent,
+  SCHEDULED_APPLIED,
+  type Schedule,
+  type StoredRequest,
+} from './kind.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SCHEDULE_DAYS_MAX = 2 * 365;
@@ -57,12 +65,15 @@ export interface DueRequest extends NamesRequest {
   readonly failure: string | null;
 }
 
-/** Carries out what is due of a request. It is decided again here, so a request that was carried out meanwhile stays as it is. */
+/** Carries out what is due of a request, and takes away one without its project. It is decided again here, so a request that was carried out meanwhile stays as it is. */
 export function carryOutDue(
   world: World,
   { failure, ...named }: DueRequest,
   context: DecideContext,
 ): Decision {
+  const { data: orphan } = findAddonRecord(world, REQUEST, named.id) ?? {};
+  if (orphan !== undefined && isOrphan(world, orphan))
+    return [requestEvent('change-request-discarded', orphan, null)];
   const request = locateOpen(world, named);
   const nowMs = Date.parse(context.now);
   if (isRefusal(request) || dueAt(request) > nowMs) return UNCHANGED;

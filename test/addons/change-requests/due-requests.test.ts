@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addChanges, addComment, setState } from '../../../src/addons/change-requests/decisions.ts';
 import { DueRequests, type DueRequestsOptions } from '../../../src/addons/change-requests/due-requests.ts';
-import { REQUEST, WRITTEN_BYTES_MAX } from '../../../src/addons/change-requests/kind.ts';
+import { REQUEST, requestsOf, WRITTEN_BYTES_MAX } from '../../../src/addons/change-requests/kind.ts';
+import { pendingChangeRequests } from '../../../src/addons/change-requests/pending.ts';
 import { scheduleRequest } from '../../../src/addons/change-requests/schedule.ts';
 import { type Command, type OwnCommand, ownCommand } from '../../../src/domain/decide/decide.ts';
 import { environmentOf } from '../../../src/domain/flags/flag.ts';
 import { jsonSize } from '../../../src/domain/json/json.ts';
 import { registerKinds } from '../../../src/domain/kinds/addon-kind.ts';
-import { findAddonRecord } from '../../../src/domain/state/addon-records.ts';
+import { addonRecordsOf, findAddonRecord } from '../../../src/domain/state/addon-records.ts';
 import type { Actor } from '../../../src/domain/state/decision.ts';
 import { invalidOperation, refuse } from '../../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../../support/engine.ts';
@@ -304,6 +305,35 @@ describe('scheduled change requests', () => {
     scene.engine.manual.nowMs += 10_000;
     await due.look();
     assert.equal(scene.isOn('shop'), true);
+  });
+
+  it('are gone with their project, also where another one has its id since', async () => {
+    const scene = await Scene.open();
+    const place = { project: 'shop', environment: 'production' };
+    const project = { type: 'create-project', id: 'shop', fields: { name: 'Shop' } } as unknown as Command;
+    const change = { feature: 'cart', action: 'updateEnabled', payload: { enabled: true } } as const;
+    const propose = own({ ...place, changes: [change], paths: ['/body'] }, addChanges);
+    const flag = { type: 'create-flag', project: 'shop', name: 'cart', metadata: {} } as unknown as Command;
+    await scene.run(project, flag, propose);
+    const kept = await scene.draft('kept');
+    scene.engine.manual.nowMs += 1;
+    await scene.run(
+      { type: 'archive-flag', project: 'shop', flag: 'cart' } as Command,
+      { type: 'delete-project', project: 'shop' },
+      project,
+      flag,
+    );
+    const { engine } = scene.engine.store;
+    assert.deepEqual(requestsOf(engine.world, 'shop'), []);
+    assert.deepEqual(pendingChangeRequests.ofFlag(engine.world, 'shop', 'cart', 'production'), []);
+    await scene.run(propose);
+    const { id } = requestsOf(engine.world, 'shop')[0]!;
+    await scene.due().look();
+    const left = addonRecordsOf(engine.world, REQUEST).map((one) => one.id);
+    assert.deepEqual(left, [kept, id]);
+    const { lastId } = scene;
+    await scene.due().look();
+    assert.equal(scene.lastId, lastId);
   });
 
   it('leave drafts that nobody touched for 90 days cancelled, and younger ones as they are', async () => {

@@ -52,6 +52,26 @@ describeInterface('change requests as they are shown', (server) => {
     assert.deepEqual(await idsOfShop(), { development: [], production: [] });
   });
 
+  it('are gone with their project, also where another one has its id since', async () => {
+    const make = async () => {
+      await succeeded(server().call('POST', '/projects', { id: 'gone', name: 'Gone' }));
+      await succeeded(server().call('POST', '/projects/gone/features', { name: 'cart' }));
+    };
+    await make();
+    const admin = as(server(), await addUser(server(), ADMIN));
+    const proposals = '/projects/gone/environments/production/change-requests';
+    const { id } = await succeeded(admin('POST', proposals, switchOn('cart')));
+    assert.equal((await succeeded(server().call('GET', '/projects/gone/change-requests'))).length, 1);
+    await succeeded(server().call('DELETE', '/projects/gone/features/cart'));
+    await succeeded(server().call('DELETE', '/projects/gone'));
+    const total = async () => (await succeeded(server().call('GET', '/search/change-requests'))).total;
+    const others = await total();
+    await make();
+    assert.deepEqual(await succeeded(server().call('GET', '/projects/gone/change-requests')), []);
+    assert.equal((await server().call('GET', `/projects/gone/change-requests/${id}`)).status, 404);
+    assert.equal(await total(), others);
+  });
+
   it('have the approvals that count, so that who approved an earlier version is not taken for done', async () => {
     const { id, approvals, stateTimestamps } = await approvedRequest(reviewer, author, ON);
     assert.equal(approvals.length, 1);
