@@ -18,7 +18,14 @@ const edit = (feature: string, id: string) => ({ feature, action: 'updateStrateg
 const segment = (id: number) => ({ feature: null, action: 'updateSegment', payload: { id } });
 
 const request = (id: number, changes: readonly object[], state = 'Scheduled') =>
-  ({ ...PLACE, id, state, changes, createdAt: '2999-01-01T00:00:00.000Z' }) as unknown as StoredRequest;
+  ({
+    ...PLACE,
+    id,
+    state,
+    changes,
+    schedule: null,
+    createdAt: '2999-01-01T00:00:00.000Z',
+  }) as unknown as StoredRequest;
 
 /** Scheduled requests of production with the ids from 1. */
 function scheduled(...all: readonly (readonly object[])[]): TestWorld {
