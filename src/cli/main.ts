@@ -22,6 +22,9 @@ const COMMANDS: NonNullable<Addon['verbs']> = {
   restore: async () => (await import('./restore.ts')).addRestore,
   upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
   export: async () => (await import('./export.ts')).addExport,
+  flags: async () => (await import('./flags.ts')).addFlags,
+  events: async () => (await import('./events.ts')).addEvents,
+  completion: async () => (await import('./completion.ts')).addCompletion,
   token: async () => (await import('./running-server.ts')).addToken,
   ...Object.assign({}, ...ADDONS.map(({ verbs }) => verbs)),
 };
@@ -53,6 +56,13 @@ export async function runCommands(
     },
   };
   try {
+    if (args[0] === 'complete') {
+      // For shells; a `--` keeps the words from being options of ours.
+      const words = args.slice(args[1] === '--' ? 2 : 1);
+      const { complete } = await import('./completion.ts');
+      await complete(await programFor(context, words[0] ?? ''), context, words);
+      return exitCode;
+    }
     const program = await programFor(context, args[0] ?? '');
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

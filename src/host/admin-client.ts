@@ -83,6 +83,28 @@ export class AdminClient {
     }
   }
 
+  /** The lines of a response that may go on without end, but for empty ones. Throws `AdminCallError`, also where the connection is lost. */
+  async *lines(path: string): AsyncGenerator<string> {
+    const response = await this.#sent('GET', `${this.#base}${path}`, undefined, null);
+    if (!response.ok)
+      throw new AdminCallError(
+        response.status,
+        `GET ${path}: ${response.status} ${messageOf(await textOf(response))}`,
+      );
+    const decoder = new TextDecoder();
+    let rest = '';
+    try {
+      for await (const chunk of response.body ?? []) {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = lines.pop() ?? '';
+        if (rest.length > RESPONSE_BYTES_MAX) throw new Error('a line is too long');
+        yield* lines.filter((line) => line !== '');
+      }
+    } catch (error) {
+      throw new AdminCallError(0, `GET ${path} was cut off: ${reasonOf(error)}`);
+    }
+  }
+
   /** Sends the request again, changes included, while the server answers 429: it has not looked at such a request. */
   async #sentInTime(method: string, url: string, body: unknown): Promise<Response> {
     for (let waits = 0; ; waits += 1) {
@@ -95,7 +117,12 @@ export class AdminClient {
   }
 
   /** A read is sent twice if need be: a server may close an idle connection just when it is used again. */
-  async #sent(method: string, url: string, body: unknown): Promise<Response> {
+  async #sent(
+    method: string,
+    url: string,
+    body: unknown,
+    timeoutMs: number | null = TIMEOUT_MS,
+  ): Promise<Response> {
     for (let isAgain = method !== 'GET'; ; isAgain = true) {
       try {
         return await fetch(url, {
@@ -109,7 +136,7 @@ export class AdminClient {
           },
           body: body === undefined ? null : JSON.stringify(body),
           redirect: 'error',
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: timeoutMs === null ? null : AbortSignal.timeout(timeoutMs),
         });
       } catch (error) {
         if (isAgain || isTimeout(error))

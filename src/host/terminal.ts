@@ -13,6 +13,8 @@ export interface Terminal {
   err(text: string): void;
   /** Whether a person is watching. Progress bars and questions appear only then. */
   readonly isInteractive: boolean;
+  /** Whether the result is shown in colours: a person reads it, and has not turned them off (NO_COLOR). */
+  readonly hasColours?: boolean;
   readonly barStream: NodeJS.WritableStream;
   /** Resolves with the line that was typed, empty at the end of the input. A secret is not shown while it is typed. */
   ask(question: string, as?: 'secret'): Promise<string>;
@@ -27,6 +29,7 @@ export function processTerminal(): Terminal {
     },
     err: (text) => process.stderr.write(`${text}\n`),
     isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    hasColours: process.stdout.isTTY === true && process.stdout.hasColors(),
     barStream: process.stderr,
     ask,
   };

@@ -34,7 +34,7 @@ export const EXIT_MEANINGS: Readonly<
       'read the message, which names file, offset and last good event; then [repair the folder](docs/operating-commands.md#when-the-server-refuses-to-start)',
   },
   noInput: {
-    meaning: 'a file or folder on the command line does not exist',
+    meaning: 'a file, folder or flag on the command line does not exist',
     advice: 'correct the command line',
   },
   unavailable: {
