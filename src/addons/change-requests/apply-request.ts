@@ -1,9 +1,12 @@
 /** The decision that applies a request: all its commands, one after the other, as one frame behind one event. */
+import { randomUUID } from 'node:crypto';
 import type { PermissionName } from '../../domain/access/permissions.ts';
 import { decide } from '../../domain/decide/decide.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../domain/flags/growth-limits.ts';
 import { applyChange } from '../../domain/state/apply.ts';
-import type { DecideContext, Decision } from '../../domain/state/decision.ts';
+import { type DecideContext, type Decision, SYSTEM } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
+import type { Moment } from '../../domain/state/pending-requests.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -29,8 +32,9 @@ export function changesOf(
   context: DecideContext,
   { type, schedule }: { readonly type: string; readonly schedule: Schedule | null },
 ): Decision {
-  const events = eventsOf(world, request, { ...context, nextId: context.nextId + 1 });
-  if (isRefusal(events)) return events;
+  const carriedOut = carryOut(world, request, { ...context, nextId: context.nextId + 1 });
+  if (isRefusal(carriedOut)) return carriedOut;
+  const { events } = carriedOut;
   const first = context.nextId + 1;
   const appliedEvents = events.length === 0 ? null : { first, last: context.nextId + events.length };
   const after = { ...moved(request, 'Applied', context), appliedEvents, schedule };
@@ -92,11 +96,22 @@ const inOrder = (changes: readonly StoredChange[]): readonly StoredChange[] => [
   ...changes.filter(({ action }) => action === 'updateEnabled'),
 ];
 
-function eventsOf(
-  world: World,
-  request: StoredRequest,
-  context: DecideContext,
-): readonly DomainEvent[] | Refusal {
+/** The state as the request would leave it now, whoever applies it. */
+export function worldAfter(world: World, request: StoredRequest, { nowMs, lastId }: Moment): World | Refusal {
+  const carriedOut = carryOut(world, request, {
+    ...{ now: new Date(nowMs).toISOString(), clockMs: nowMs, actor: SYSTEM, nextId: lastId + 1 },
+    ...{ limits: DEFAULT_GROWTH_LIMITS, memoryBudgetBytes: Number.POSITIVE_INFINITY, newId: randomUUID },
+  });
+  return isRefusal(carriedOut) ? carriedOut : carriedOut.world;
+}
+
+interface CarriedOut {
+  readonly events: readonly DomainEvent[];
+  /** The state after them. */
+  readonly world: World;
+}
+
+function carryOut(world: World, request: StoredRequest, context: DecideContext): CarriedOut | Refusal {
   const events: DomainEvent[] = [];
   let current = world;
   for (const change of inOrder(request.changes)) {
@@ -110,5 +125,5 @@ function eventsOf(
       events.push(...decision);
     }
   }
-  return events;
+  return { events, world: current };
 }

@@ -1,7 +1,10 @@
 /** The requests that wait to change a flag: those that were sent to review and are not closed. */
 import type { StrategyInput } from '../../domain/flags/strategy.ts';
+import { findAddonRecord } from '../../domain/state/addon-records.ts';
 import type { PendingRequests, PendingStrategy } from '../../domain/state/pending-requests.ts';
-import { CLOSED, requestsIn, type StoredRequest } from './kind.ts';
+import { invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
+import { worldAfter } from './apply-request.ts';
+import { CLOSED, isOrphan, REQUEST, requestsIn, type StoredRequest } from './kind.ts';
 import { findRequests, flagKey } from './request-index.ts';
 
 const isPending = ({ state }: StoredRequest): boolean => state !== 'Draft' && !CLOSED.includes(state);
@@ -29,5 +32,14 @@ export const pendingChangeRequests: PendingRequests = {
     ),
   *ofSegment(world, id) {
     for (const request of requestsIn(world)) yield isPending(request) ? usesIn(request, id) : [];
+  },
+  applied({ seen, whole }, id, at) {
+    const request = findAddonRecord(seen, REQUEST, id)?.data;
+    if (request === undefined || isOrphan(seen, request))
+      return notFound(`There is no change request "${id}".`);
+    if (CLOSED.includes(request.state))
+      return invalidOperation(`The change request ${id} is ${request.state.toLowerCase()}.`);
+    const world = worldAfter(whole, request, at);
+    return isRefusal(world) ? world : { world, project: request.project, environment: request.environment };
   },
 };

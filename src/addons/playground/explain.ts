@@ -1,6 +1,5 @@
 /** Why a flag is on or off for a context, now or at any moment of the past (docs/specification/playground.md). */
 import * as v from 'valibot';
-import type { PastFlag } from '../../actors/flag-history.ts';
 import { each, inTurns } from '../../actors/turn.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { locateFlag } from '../../domain/state/locate.ts';
@@ -102,7 +101,8 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   }
   const input = playgroundInput(body.context, whole.atMs ?? context.now());
   if (isRefusal(input)) return input;
-  const evaluator = pastEvaluator(whole, body.environment);
+  // Other flags of the project stand in for those that were not requested.
+  const evaluator = evaluatorWithoutFlags(whole.world, body.environment);
   const flags = [whole.flag, ...parents.flatMap((name) => whole.project.flags.get(name)?.flag ?? [])];
   await inTurns(
     each(flags, (flag) => evaluator.set(flag)),
@@ -111,8 +111,8 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   return response(context, evaluator, { input, revision: whole.eventId, eventId: whole.eventId });
 }
 
-/** Without flags: other flags of the project stand in for those that were not requested. */
-function pastEvaluator({ world }: PastFlag, environment: string): Evaluator {
+/** Without flags, which its caller adds: few of a past project, or all of another in turns. */
+export function evaluatorWithoutFlags(world: World, environment: string): Evaluator {
   return new Evaluator({
     environment,
     environmentEnabled: isEnabled(world, environment),

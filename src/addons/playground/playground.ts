@@ -8,8 +8,10 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../domain/state/locate.ts';
+import { pendingRequests } from '../../domain/state/pending-requests.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { ALL } from '../../domain/state/world.ts';
+import { numericId } from '../../http/admin/locators.ts';
 import { JSON_HEADERS } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import { fieldsLeftOut } from '../sdk/evaluation/context.ts';
@@ -18,7 +20,7 @@ import { scopeEvaluators } from '../sdk/evaluation/scope-evaluators.ts';
 import type { FlagBlock } from '../sdk/evaluation/sorted-flags.ts';
 import { ContextSchema } from '../sdk/request-input.ts';
 import { Combinations } from './combinations.ts';
-import { playgroundInput } from './explain.ts';
+import { evaluatorWithoutFlags, playgroundInput } from './explain.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 import { AdvancedPlaygroundSchema } from './playground-schemas.ts';
 
@@ -57,7 +59,12 @@ const AdvancedPlaygroundBody = titled('AdvancedPlaygroundRequest', {
   ),
 });
 
-type Context = RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>;
+const RequestPlaygroundBody = titled('ChangeRequestPlaygroundRequest', {
+  context: AdvancedPlaygroundBody.entries.context,
+});
+
+type Context = RequestContext<unknown>;
+type Input = v.InferOutput<typeof AdvancedPlaygroundBody>;
 
 /** A flag that is not archived. */
 interface NamedFlag {
@@ -69,7 +76,7 @@ interface NamedFlag {
 async function flagsOf(
   { world, requester }: Context,
   { evaluator }: Place,
-  projects: Context['body']['projects'],
+  projects: Input['projects'],
 ): Promise<NamedFlag[] | Refusal> {
   const wanted = projects === ALL ? world.projects : new Set(projects);
   const found: NamedFlag[] = [];
@@ -134,15 +141,48 @@ async function placesOf(
   }
 }
 
-async function playAdvanced(context: Context): Promise<ReadResponse | Refusal> {
+async function playAdvanced(context: RequestContext<Input>): Promise<ReadResponse | Refusal> {
   const { world, body } = context;
   const unknown = body.projects === ALL ? null : refuseUnknownProjects(world, body.projects);
   if (unknown !== null) return unknown;
   const places = await placesOf(context, [...new Set(body.environments)]);
   if (isRefusal(places)) return places;
-  const flags = await flagsOf(context, places[0], body.projects);
+  return play(context, body, places);
+}
+
+/** The flags of the project as a change request would leave them, in its environment. */
+async function playRequest(
+  context: RequestContext<v.InferOutput<typeof RequestPlaygroundBody>>,
+): Promise<ReadResponse | Refusal> {
+  const { engine, params, requester, body } = context;
+  const { world: whole, lastId: revision } = engine;
+  const at = { nowMs: context.now(), lastId: revision };
+  const applied = pendingRequests.applied({ seen: context.world, whole }, numericId(params.id), at);
+  if (isRefusal(applied)) return applied;
+  const { environment, world, project } = applied;
+  const { flags } = world.projects.get(project)!;
+  if (flags.activeCount > EVALUATIONS_MAX)
+    return invalid(
+      `One request evaluates at most ${EVALUATIONS_MAX} flags, and the project has more.`,
+      '/body',
+    );
+  const evaluator = evaluatorWithoutFlags(world, environment);
+  await inTurns(
+    each(flags.values(), ({ flag }) => evaluator.set(flag)),
+    requester,
+  );
+  const input = { environments: [environment], projects: [project], context: body.context };
+  return play(context, input, [{ environment, evaluator, revision }]);
+}
+
+async function play(
+  context: Context,
+  input: Input,
+  places: readonly [Place, ...Place[]],
+): Promise<ReadResponse | Refusal> {
+  const flags = await flagsOf(context, places[0], input.projects);
   if (isRefusal(flags)) return flags;
-  const combinations = Combinations.of(body.context);
+  const combinations = Combinations.of(input.context);
   if (isRefusal(combinations)) return combinations;
   const { count, fieldCount } = combinations;
   const flagCount = Math.max(1, flags.length);
@@ -152,7 +192,7 @@ async function playAdvanced(context: Context): Promise<ReadResponse | Refusal> {
     (await refuseContexts(context, combinations));
   if (refusal !== null) return refusal;
   const pieces = await bodyOf(
-    bodyPieces(context, { flags, places, combinations }),
+    bodyPieces(context, input, { flags, places, combinations }),
     context,
     'name fewer projects, values or environments',
   );
@@ -168,10 +208,11 @@ interface Played {
 }
 
 function* bodyPieces(
-  { body, now }: Context,
+  { now }: Context,
+  input: Input,
   { flags, places, combinations }: Played,
 ): Generator<string, void> {
-  yield `{"input":${JSON.stringify(body)},"features":[`;
+  yield `{"input":${JSON.stringify(input)},"features":[`;
   for (const [flagAt, { name, project: projectId }] of flags.entries()) {
     yield `${separator(flagAt)}${JSON.stringify({ name, projectId }).slice(0, -1)},"environments":{`;
     for (const [placeAt, { environment, evaluator }] of places.entries()) {
@@ -179,8 +220,8 @@ function* bodyPieces(
       for (let at = 0; at < combinations.count; at += 1) {
         // Made one by one: thousands of them, each with thousands of properties, would take gigabytes.
         const sent = combinations.at(at);
-        const input = playgroundInput(sent, now());
-        const evaluation = isRefusal(input) ? null : evaluator.explanation(name, input);
+        const tried = playgroundInput(sent, now());
+        const evaluation = isRefusal(tried) ? null : evaluator.explanation(name, tried);
         assert(evaluation !== null, 'the flags are those of the evaluators, and every context was checked');
         yield separator(at);
         yield* explanationPieces(evaluation, { project: projectId, flag: name, environment }, ({ flag }) => ({
@@ -192,7 +233,7 @@ function* bodyPieces(
     }
     yield '}}';
   }
-  yield `],"warnings":${JSON.stringify({ invalidContextProperties: fieldsLeftOut(body.context) })}}`;
+  yield `],"warnings":${JSON.stringify({ invalidContextProperties: fieldsLeftOut(input.context) })}}`;
 }
 
 const separator = (position: number): string => (position === 0 ? '' : ',');
@@ -221,5 +262,14 @@ export const playgroundRoutes = underTag('Playground', [
     success: { status: 200, schema: AdvancedPlaygroundSchema },
     // Few at a time, because what each puts together may take megabytes.
     read: (context) => context.reads.walk(() => playAdvanced(context), context.requester),
+  }),
+  readRoute('POST /playground/change-request/:id', {
+    operationId: 'getChangeRequestPlayground',
+    summary:
+      'Evaluate the flags of a project as an open change request would leave them, in its environment.',
+    body: RequestPlaygroundBody,
+    success: { status: 200, schema: AdvancedPlaygroundSchema },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    read: (context) => context.reads.walk(() => playRequest(context), context.requester),
   }),
 ]);

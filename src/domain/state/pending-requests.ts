@@ -1,4 +1,5 @@
 /** Requests of add-ons to change flags, which are shown with those flags until they are carried out or closed. */
+import { notFound, type Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /** A strategy that a request adds or changes. */
@@ -17,6 +18,20 @@ export interface PendingRequests {
   ofFlag(world: World, project: string, flag: string, environment: string): readonly number[];
   /** Strategies with which each request would use a segment: an empty list for most, since there may be many requests. */
   ofSegment(world: World, id: number): Iterable<readonly PendingStrategy[]>;
+  /** The state as it would be after an open request that is in the part `seen` of it; refused where the request could not be applied. */
+  applied(states: { readonly seen: World; readonly whole: World }, id: number, at: Moment): Applied | Refusal;
+}
+
+/** The time, and the id of the newest event. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly lastId: number;
+}
+
+export interface Applied {
+  readonly world: World;
+  readonly project: string;
+  readonly environment: string;
 }
 
 /** The finders of this server, which are the same from its start to its end. */
@@ -31,4 +46,6 @@ export const pendingRequests: PendingRequests = {
   *ofSegment(...about) {
     for (const one of registered) yield* one.ofSegment(...about);
   },
+  applied: (...about) =>
+    registered[0]?.applied(...about) ?? notFound(`There is no change request "${about[1]}".`),
 };

@@ -352,7 +352,7 @@ class Scene {
   async pathOf(operation: Operation): Promise<string> {
     const { id, path } = operation;
     const { ids } = this;
-    if (/\/change-requests(?:\/\{id\}|$)/.test(path)) return this.#requestPath(operation);
+    if (/\/change-requests?(?:\/\{id\}|$)/.test(path)) return this.#requestPath(operation);
     const ofFlag = /\{featureName\}|\{child\}/.test(path) && !id.startsWith('evaluate');
     const flag = ofFlag ? await this.#flagOf(operation) : FLAG;
     const values: Record<string, Json> = {

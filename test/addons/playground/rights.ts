@@ -2,5 +2,5 @@
 
 /** Operations by the permission that they ask for. */
 export const OPERATIONS = {
-  read: ['getAdvancedPlayground', 'explainFeature'],
+  read: ['getAdvancedPlayground', 'getChangeRequestPlayground', 'explainFeature'],
 };

@@ -41,6 +41,7 @@ const MANY = Array.from({ length: BULK_FLAGS_MAX }, (_, at) => flagName(at));
 /** By the end of the path; those that need none are sent an empty object. */
 const BODIES: Readonly<Record<string, object>> = {
   '/playground/advanced': { environments: ['development'], projects: ['default'], context: CONTEXT },
+  '/playground/change-request/:id': { context: CONTEXT },
   '/explain': { environment: 'development', context: CONTEXT },
   '/features/validate': { name: 'unheard-of' },
   '/evaluate/flags': { context: { targetingKey: '7' } },

@@ -50,6 +50,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getProfile',
     'getMe',
   ]),
+  ...reasoned('the page of a change request shows what it changes', ['getChangeRequestPlayground']),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
   ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
 };
