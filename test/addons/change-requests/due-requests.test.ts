@@ -21,6 +21,7 @@ registerKinds([REQUEST]);
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+const VIEWER = 3;
 const ADMIN = { name: 'admin', userId: 1 };
 const PLACE = { project: 'default', environment: 'production' };
 
@@ -189,6 +190,40 @@ describe('scheduled change requests', () => {
     assert.equal(scene.lastId, lastId + 1);
     assert.match(scene.request(gone).schedule!.reason!, /was deleted/);
     assert.equal(scene.isOn('gone'), false);
+  });
+
+  it('are suspended where the person may not apply them any more', async () => {
+    const scene = await Scene.open();
+    const fields = { username: 'another', rootRole: 1 };
+    await scene.run({ type: 'create-user', fields, linkDigest: 'another' } as Command);
+    const userId = Math.max(...scene.engine.store.engine.world.directory.users.keys());
+    scene.actor = { name: 'another', userId };
+    const id = await scene.scheduled('shop', MINUTE_MS);
+    scene.actor = ADMIN;
+    await scene.run({ type: 'update-user', userId, fields: { rootRole: VIEWER } } as unknown as Command);
+    scene.engine.manual.nowMs += MINUTE_MS;
+    await scene.due().look();
+    assert.equal(scene.request(id).schedule!.status, 'suspended');
+    assert.match(scene.request(id).schedule!.reason!, /needs the permission APPLY_CHANGE_REQUEST/);
+    assert.equal(scene.isOn('shop'), false);
+  });
+
+  it('are applied once and not before their time by a clock that goes back an hour, and by one that goes ahead say that they are late', async () => {
+    const scene = await Scene.open();
+    const before = await scene.scheduled('before', MINUTE_MS);
+    const after = await scene.scheduled('after', 2 * MINUTE_MS);
+    const { lastId } = scene;
+    const due = scene.due();
+    scene.engine.manual.nowMs += MINUTE_MS;
+    await due.look();
+    scene.engine.manual.nowMs -= 60 * MINUTE_MS;
+    await due.look();
+    assert.deepEqual([scene.request(before).state, scene.request(after).state], ['Applied', 'Scheduled']);
+    scene.engine.manual.nowMs += 2 * 60 * MINUTE_MS;
+    await due.look();
+    await due.look();
+    assert.match(scene.request(after).schedule!.reason!, /late/);
+    assert.equal(scene.lastId - lastId, 2 * 3, 'each once: that it was applied, its strategy and its switch');
   });
 
   it('fail with the reason where the limits refuse them, and wait where the server takes no change', async () => {
