@@ -4,6 +4,7 @@ import { environmentOf } from '../../domain/flags/flag.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json/json.ts';
 import { Count, described, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
+import { findAddonRecord } from '../../domain/state/addon-records.ts';
 import type { User, World } from '../../domain/state/world.ts';
 import { recordText } from '../../http/admin/records.ts';
 import { imageUrlOf } from '../../http/admin/views.ts';
@@ -11,7 +12,7 @@ import { authorOf } from '../../http/serving/access.ts';
 import { ACTION_NAMES } from './action-names.ts';
 import { countingApprovals, stateOf } from './approvals.ts';
 import { type Conflict, conflictOf } from './conflicts.ts';
-import { CLOSED, type Schedule, STATES, type StoredChange, type StoredRequest } from './kind.ts';
+import { CLOSED, REQUEST, type Schedule, STATES, type StoredChange, type StoredRequest } from './kind.ts';
 import { requiredApprovals } from './protection.ts';
 import { refuseNow } from './schedule.ts';
 import { scheduledBeside } from './scheduled.ts';
@@ -180,9 +181,17 @@ function textOf({ message, eventId }: Conflict, authors: Authors): string {
   return eventId === null ? message : `${message} The newest event about it is ${eventId}${by}.`;
 }
 
+/** Ids of the events that applying it has recorded; none where it was imported since, so that they are those of another history. */
+function eventsOf(world: World, { id, appliedEvents }: StoredRequest): readonly number[] {
+  const record = findAddonRecord(world, REQUEST, id);
+  if (appliedEvents === null || record === undefined || record.createdRevision === record.revision) return [];
+  const { first, last } = appliedEvents;
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+}
+
 /** Fields that lists show, too, without comments. */
 export function headView(world: World, request: StoredRequest, comments: StoredRequest['comments'] = []) {
-  const { id, title, project, environment, version, createdAt, stateTimestamps, appliedEvents } = request;
+  const { id, title, project, environment, version, createdAt, stateTimestamps } = request;
   const isClosed = CLOSED.includes(request.state);
   // Who has approved an earlier version may do it again; and what has become of approvers does not change what is closed.
   const approvals = isClosed
@@ -194,7 +203,6 @@ export function headView(world: World, request: StoredRequest, comments: StoredR
   });
   const minApprovals = requiredApprovals(world, request);
   const approvedAt = approvals[minApprovals - 1]?.createdAt;
-  const ids = appliedEvents === null ? [] : [appliedEvents.first, appliedEvents.last];
   const { schedule } = request;
   return {
     ...{ id, title, project, environment, minApprovals, state: stateOf(world, request), version },
@@ -205,7 +213,7 @@ export function headView(world: World, request: StoredRequest, comments: StoredR
     approvals: approvals.map(by),
     rejections: request.rejections.map(by),
     comments: comments.map((one) => ({ id: one.id, text: one.text, ...by(one) })),
-    events: ids.length === 0 ? [] : Array.from({ length: ids[1]! - ids[0]! + 1 }, (_, at) => ids[0]! + at),
+    events: eventsOf(world, request),
   };
 }
 
