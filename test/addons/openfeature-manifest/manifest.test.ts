@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Ajv } from 'ajv';
+import fc from 'fast-check';
 import { addToken, makeFlagWithVariants } from '../../support/applications.ts';
 import '../../support/check-responses.ts';
 import { addProject, addStrategy, addUser, environmentPath, makeFlag } from '../../support/interface.ts';
@@ -329,5 +330,53 @@ describeInterface("OpenFeature's command line", (server) => {
     const refused = await post({ key: 'a-text', type: 'string', defaultValue: 'a' });
     assert.match(refused.body.error.message, /UPDATE_FEATURE_VARIANTS/);
     assert.equal(refused.status, 403);
+  });
+
+  it('has a value with a payload refused where an environment takes change requests', async () => {
+    await addProject(server(), 'protected');
+    const value = { key: 'before-protection', type: 'string', defaultValue: 'a' };
+    const flags = `${below('protected')}/flags`;
+    assert.equal((await call('POST', flags, value)).status, 201);
+    const config = '/projects/protected/environments/production/change-requests/config';
+    assert.equal((await server().call('PUT', config, { changeRequestsEnabled: true })).status, 200);
+    for (const refused of [
+      await call('POST', flags, { ...value, key: 'behind-protection' }),
+      await call('PUT', `${flags}/${value.key}`, { ...value, defaultValue: 'b' }),
+    ]) {
+      assert.equal(refused.status, 403);
+      assert.match(refused.body.error.message, /^The environment "production" .+ by change request alone/);
+    }
+    assert.equal(
+      (await call('POST', flags, { key: 'a-boolean', type: 'boolean', defaultValue: false })).status,
+      201,
+    );
+    const { description: _, ...pulled } = (await pull('protected'))[value.key]!;
+    assert.deepEqual(pulled, { type: 'string', defaultValue: 'a' });
+  });
+
+  it('gets back each value of a type exactly, whatever it is (seed 50)', async () => {
+    const typed = (type: string, arbitrary: fc.Arbitrary<unknown>) =>
+      arbitrary.map((defaultValue) => ({ type, defaultValue: JSON.parse(JSON.stringify(defaultValue)) }));
+    const value = fc.oneof(
+      typed('string', fc.string({ unit: 'grapheme' })),
+      typed('integer', fc.maxSafeInteger()),
+      typed('float', fc.double({ noNaN: true, noDefaultInfinity: true })),
+      typed(
+        'object',
+        fc.dictionary(fc.string(), fc.jsonValue()).filter((one) => !('__proto__' in one)),
+      ),
+    );
+    await addProject(server(), 'random');
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(value, async (sent) => {
+        count += 1;
+        const key = `random-${count}`;
+        assert.deepEqual(await push('random', { [key]: sent }), [`POST ${key}`]);
+        const { description: _, ...pulled } = (await pull('random'))[key]!;
+        assert.deepEqual(pulled, sent);
+      }),
+      { numRuns: 100, seed: 50 },
+    );
   });
 });
