@@ -14,6 +14,8 @@ export interface PendingStrategy {
 }
 
 export interface PendingRequests {
+  /** Id of the newest event about any of them; 0 before the first. */
+  revision(world: World): number;
   /** Ids of the requests to change a flag in an environment. */
   ofFlag(world: World, project: string, flag: string, environment: string): readonly number[];
   /** Strategies with which each request would use a segment: an empty list for most, since there may be many requests. */
@@ -42,6 +44,7 @@ export function registerPendingRequests(pending: readonly PendingRequests[]): vo
 }
 
 export const pendingRequests: PendingRequests = {
+  revision: (world) => registered.reduce((newest, one) => Math.max(newest, one.revision(world)), 0),
   ofFlag: (...about) => registered.flatMap((one) => one.ofFlag(...about)),
   *ofSegment(...about) {
     for (const one of registered) yield* one.ofSegment(...about);

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { described, Integer, NullableTimestamp, Timestamp, titled } from '../../domain/json/schema.ts';
-import { pendingRequests } from '../../domain/state/pending-requests.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
 import { authorOf } from '../serving/access.ts';
 import type { ShownFlag } from './chunk-walk.ts';
@@ -52,10 +51,9 @@ export function foundFlagView(
     lastSeenAt: timeOrNull(use.seen?.atMs),
     lifecycle: stageView(world, flag, use.seen),
     dependencyType: dependencyType(flag),
-    environments: projectEnvironments(world, project).map((one) => ({
-      ...usedEnvironmentSummary(flag, one, use),
-      changeRequestIds: pendingRequests.ofFlag(world, project.settings.id, flag.name, one.name),
-    })),
+    environments: projectEnvironments(world, project).map((one) =>
+      usedEnvironmentSummary(world, flag, one, use),
+    ),
     segments: segmentNames(world, flag),
     tags: coloredTags(world, flag),
     createdBy: { id, name, imageUrl: imageUrlOf({ email, username: name }) },

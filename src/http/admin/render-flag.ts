@@ -20,6 +20,7 @@ import { listedMetadata } from '../../domain/flags/metadata.ts';
 import { soleRollout } from '../../domain/flags/strategy.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { firstEnvironment } from '../../domain/state/locate.ts';
+import { pendingRequests } from '../../domain/state/pending-requests.ts';
 import {
   type Environment,
   type ProjectState,
@@ -27,7 +28,7 @@ import {
   type World,
 } from '../../domain/state/world.ts';
 import { Projection, type Slot } from '../../domain/value/projection.ts';
-import { environmentsRevision, etagOf, FAVORITE_TAG, seenTag } from '../serving/etag.ts';
+import { environmentsRevision, etagOf, FAVORITE_TAG, pendingTag, seenTag } from '../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../serving/route.ts';
 import { byteLengthOf } from '../transport/response.ts';
@@ -46,6 +47,8 @@ interface FlagRead extends ReadResponse {
 
 interface FlagBytes {
   readonly environmentsRevision: number;
+  /** Id of the newest event about requests to change flags. */
+  readonly pendingRevision: number;
   /** Changes of the lineage: names of old revisions, which the ETag carries, seldom change. */
   readonly renames: number;
   readonly seen: FlagSeen | null;
@@ -80,11 +83,16 @@ export function wholeFlag(
   const kind = isFavorite ? 'favorite' : 'whole';
   const cached = bytes[kind];
   if (cached !== null) return cached;
-  const { seen, hour } = bytes;
-  const tag = seenTag(seen?.atMs ?? 0, seen?.first.size, hour) + (isFavorite ? FAVORITE_TAG : '');
-  const revision = Math.max(record.revision, bytes.environmentsRevision);
-  const etag = etagOf(sources.world, revision, tag);
+  const { seen, hour, pendingRevision } = bytes;
   const view = wholeFlagView(sources.world, { seen, hour }, project, record.flag, isFavorite);
+  const isPending = view.environments.some(({ changeRequestIds }) => changeRequestIds.length > 0);
+  const tag =
+    seenTag(seen?.atMs ?? 0, seen?.first.size, hour) +
+    (isPending ? pendingTag(pendingRevision) : '') +
+    (isFavorite ? FAVORITE_TAG : '');
+  const itself = Math.max(record.revision, bytes.environmentsRevision);
+  const etag = etagOf(sources.world, itself, tag);
+  const revision = Math.max(itself, pendingRevision);
   const read = { revision, response: taggedResponse(etag, Buffer.from(JSON.stringify(view))) };
   bytes[kind] = read;
   const kept = [bytes.whole, bytes.favorite].map((one) => byteLengthOf(one?.response.body ?? null));
@@ -96,7 +104,11 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   const revision = environmentsRevision(world, project);
   const cached = projection.get(record);
   const { renames } = world.lineage;
-  const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
+  const pendingRevision = pendingRequests.revision(world);
+  const isSame =
+    cached?.environmentsRevision === revision &&
+    cached.renames === renames &&
+    cached.pendingRevision === pendingRevision;
   const { version, step } = seen;
   if (isSame && cached.seenVersion === version && cached.step === step) return cached;
   const { name } = record.flag;
@@ -116,6 +128,7 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   // Written out: V8 reads the properties of an object made by spreading many times as slowly.
   const fresh: FlagBytes = {
     environmentsRevision: revision,
+    pendingRevision,
     renames,
     seen: seenNow,
     seenVersion: version,
@@ -183,7 +196,7 @@ export function wholeFlagView(
     archivedAt: flag.archivedAt,
     lifecycle: stageView(world, flag, use.seen),
     environments: projectEnvironments(world, project).map((environment) =>
-      environmentView(flag, environment, use),
+      environmentView(world, flag, environment, use),
     ),
     children: flag.children,
     dependencies: flag.dependencies,
@@ -191,18 +204,25 @@ export function wholeFlagView(
   };
 }
 
-export function environmentView(flag: Flag, environment: Environment, use: FlagUse) {
+export function environmentView(world: World, flag: Flag, environment: Environment, use: FlagUse) {
   const { strategies } = environmentOf(flag, environment.name);
   return {
-    ...usedEnvironmentSummary(flag, environment, use),
+    ...usedEnvironmentSummary(world, flag, environment, use),
     strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
   };
 }
 
-/** With how often the flag was evaluated there in the running hour. */
-export function usedEnvironmentSummary(flag: Flag, environment: Environment, { seen, hour }: FlagUse) {
-  const { yes, no } = hour.get(environment.name) ?? { yes: 0, no: 0 };
-  return { ...environmentSummary(environmentOf(flag, environment.name), environment, seen), yes, no };
+/** With how often the flag was evaluated there in the running hour, and the requests to change it there. */
+export function usedEnvironmentSummary(
+  world: World,
+  flag: Flag,
+  environment: Environment,
+  { seen, hour }: FlagUse,
+) {
+  const { name } = environment;
+  const { yes, no } = hour.get(name) ?? { yes: 0, no: 0 };
+  const changeRequestIds = pendingRequests.ofFlag(world, flag.project, flag.name, name);
+  return { ...environmentSummary(environmentOf(flag, name), environment, seen), yes, no, changeRequestIds };
 }
 
 /** The part of an environment's view that lists of flags show too. */

@@ -90,6 +90,10 @@ const USED_FLAG_ENVIRONMENT_FIELDS = {
   ...FLAG_ENVIRONMENT_FIELDS,
   yes: v.pipe(v.number(), v.integer(), v.description('How often it was on in the running hour.')),
   no: v.pipe(v.number(), v.integer(), v.description('How often it was off in the running hour.')),
+  changeRequestIds: described(
+    v.array(Integer),
+    'Ids of the requests to change the flag there that wait for a review or for being applied.',
+  ),
 } as const;
 
 export const FlagEnvironmentSchema = titled('FlagEnvironment', {
@@ -137,13 +141,7 @@ export const WholeFlagSchema = titled('WholeFlag', {
 
 export const FlagEnvironmentSummarySchema = titled('FlagEnvironmentSummary', FLAG_ENVIRONMENT_FIELDS);
 
-export const FoundFlagEnvironmentSchema = titled('FoundFlagEnvironment', {
-  ...USED_FLAG_ENVIRONMENT_FIELDS,
-  changeRequestIds: described(
-    v.array(Integer),
-    'Ids of the requests to change the flag there that wait for a review or for being applied.',
-  ),
-});
+export const FoundFlagEnvironmentSchema = titled('FoundFlagEnvironment', USED_FLAG_ENVIRONMENT_FIELDS);
 
 export const FlagSummarySchema = titled('FlagSummary', {
   name: v.string(),

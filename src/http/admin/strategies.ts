@@ -11,7 +11,7 @@ import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { locateEnvironment } from '../../domain/state/locate.ts';
 import { isRefusal, present } from '../../domain/state/refusal.ts';
-import type { Environment } from '../../domain/state/world.ts';
+import type { Environment, World } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import {
@@ -146,10 +146,11 @@ const CopyBody = titled('StrategyCopy', {
 /** Stands in place of the id of a strategy that a dry run would add. */
 const NOT_NAMED_YET = 'new';
 
-function detailedView(flag: Flag, environment: Environment, use: FlagUse) {
+function detailedView(world: World, flag: Flag, environment: Environment, use: FlagUse) {
   const { name } = environment;
   const { variants } = environmentOf(flag, name);
-  return { ...environmentView(flag, environment, use), featureName: flag.name, environment: name, variants };
+  const view = environmentView(world, flag, environment, use);
+  return { ...view, featureName: flag.name, environment: name, variants };
 }
 
 export const flagEnvironmentRoutes = underTag('Strategies', [
@@ -161,7 +162,7 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
     shows: ({ world, usage }, { record, flagEnvironment }) => {
       const environment = present(locateEnvironment(world, flagEnvironment.name));
-      return detailedView(record.flag, environment, useOf(usage.seen, record.flag.name));
+      return detailedView(world, record.flag, environment, useOf(usage.seen, record.flag.name));
     },
   }),
   readRoute(`GET ${STRATEGIES}`, {

@@ -59,9 +59,12 @@ function withoutCoding(etag: string): string {
 /** The mark in the tag of a flag for users who have it as a favorite. */
 export const FAVORITE_TAG = '-f';
 
-/** The tag of the flag itself, without times of use, favorites and coding, which are no reason to refuse a change. */
+/** For a flag that requests wait to change, as of the newest event about any of them. */
+export const pendingTag = (revision: number): string => `-c${revision}`;
+
+/** The tag of the flag itself, without times of use, requests, favorites and coding, which are no reason to refuse a change. */
 export function ofFlagItself(etag: string): string {
-  return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-f)?-/, '$1-');
+  return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-c[0-9]+)?(?:-f)?-/, '$1-');
 }
 
 /** The ETag, in quotes. `tag` distinguishes all that a path can show at one revision. */

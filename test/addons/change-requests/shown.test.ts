@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { addUser } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 import {
   type Acting,
   approvedRequest,
@@ -48,8 +48,24 @@ describeInterface('change requests as they are shown', (server) => {
     assert.deepEqual(await idsOfShop(), { development: [], production: [] }, 'a draft is its author’s own');
     await succeeded(setState(author, id, 'In review'));
     assert.deepEqual(await idsOfShop(), { development: [], production: [id] });
+    const path = '/projects/default/features/shop';
+    const reviewed = await server().call('GET', path);
+    const inProduction = ({ body }: ReceivedResponse) => body.environments[1].changeRequestIds;
+    assert.deepEqual(inProduction(reviewed), [id]);
+    const { changeRequestIds } = await succeeded(server().call('GET', `${path}/environments/production`));
+    assert.deepEqual(changeRequestIds, [id]);
+    const isSame = (etag: string) =>
+      server().call('GET', path, undefined, { headers: { 'if-none-match': etag } });
+    assert.equal((await isSame(reviewed.headers.get('etag')!)).status, 304);
+    const ifMatch = { headers: { 'if-match': reviewed.headers.get('etag')! } };
+    const typed = await server().call('PUT', path, { description: 'the shop' }, ifMatch);
+    assert.equal(typed.status, 200, 'a request is no change of the flag');
+    const described = await server().call('GET', path);
     await succeeded(setState(author, id, 'Cancelled'));
     assert.deepEqual(await idsOfShop(), { development: [], production: [] });
+    const closed = await isSame(described.headers.get('etag')!);
+    assert.equal(closed.status, 200);
+    assert.deepEqual(inProduction(closed), []);
   });
 
   it('are gone with their project, also where another one has its id since', async () => {

@@ -132,6 +132,7 @@ describeInterface('flags', (server) => {
       lastSeenAt: null,
       yes: 0,
       no: 0,
+      changeRequestIds: [],
       strategies,
     });
     assert.deepEqual(body, {
