@@ -1,21 +1,35 @@
 /**
  * Makes the files of the pages from `web/`: of each page one script and one style sheet, whose names hold a digest of their content, so
- * that a browser keeps them for ever. Packing runs this module, which writes them beside the compiled code; a checkout makes them when
- * the first page is asked for.
+ * that a browser keeps them for ever; and the manual, from the Markdown of the repository. Packing runs this module, which writes them
+ * beside the compiled code; a checkout makes them when the first page is asked for.
  */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
 /** Path below `web/`, such as `console/app-5QWXJBWA.js` → content. */
 export type PageFiles = ReadonlyMap<string, Uint8Array>;
 
 const SOURCE_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
 
-/** Below the folder of compiled code; a checkout has none. */
-export const BUILT_FOLDER = fileURLToPath(new URL('../../web', import.meta.url));
+/** Beside the compiled code; a checkout has neither. */
+const BUILT_FOLDERS = {
+  web: fileURLToPath(new URL('../../web', import.meta.url)),
+  manual: fileURLToPath(new URL('../../manual', import.meta.url)),
+};
 
 const PAGES = ['console', 'docs', 'welcome'];
 
@@ -55,6 +69,22 @@ export async function buildPages(): Promise<PageFiles> {
     }),
     ['licenses.txt', Buffer.from(`${licenses}\n\n${licenseOf(swagger)}`)],
   ]);
+}
+
+/** The files of the manual, by path below its own root. VitePress runs in a process of its own, since it takes seconds. */
+export async function buildManual(): Promise<PageFiles> {
+  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-manual-'));
+  try {
+    const program = join(
+      dirname(createRequire(import.meta.url).resolve('vitepress/package.json')),
+      'bin/vitepress.js',
+    );
+    const source = join(SOURCE_FOLDER, 'manual');
+    await promisify(execFile)(process.execPath, [program, 'build', source, '--outDir', folder]);
+    return filesIn(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Each source with all that it imports, under its own name; and the licenses of the packages among that. */
@@ -109,19 +139,27 @@ function digestName(name: string, content: Uint8Array): string {
 }
 
 /** The files that packing has made; null in a checkout. */
-export function builtPages(): PageFiles | null {
-  if (!existsSync(BUILT_FOLDER)) return null;
-  const names = readdirSync(BUILT_FOLDER, { recursive: true, encoding: 'utf8' });
+export function builtFiles(kind: keyof typeof BUILT_FOLDERS): PageFiles | null {
+  const folder = BUILT_FOLDERS[kind];
+  return existsSync(folder) ? filesIn(folder) : null;
+}
+
+function filesIn(folder: string): PageFiles {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return new Map(
     names
       .filter((name) => extname(name) !== '')
-      .map((name) => [name.replaceAll('\\', '/'), readFileSync(join(BUILT_FOLDER, name))]),
+      .map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name))]),
   );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const [name, content] of await buildPages()) {
-    mkdirSync(dirname(join(BUILT_FOLDER, name)), { recursive: true });
-    writeFileSync(join(BUILT_FOLDER, name), content);
+  const made = { web: await buildPages(), manual: await buildManual() };
+  for (const kind of ['web', 'manual'] as const) {
+    for (const [name, content] of made[kind]) {
+      const path = join(BUILT_FOLDERS[kind], name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    }
   }
 }

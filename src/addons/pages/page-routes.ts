@@ -1,6 +1,6 @@
 /**
- * The pages that the server brings along: the console at `/`, the description of the interface at `/docs`, and at `/welcome`
- * what the links lead to that Admins hand on. All that they need comes from here, so they work without any other host; what they
+ * The pages that the server brings along: the console at `/`, the description of the interface at `/docs`, the manual at
+ * `/docs/manual/`, and at `/welcome` what the links lead to that Admins hand on. All that they need comes from here, so they work without any other host; what they
  * show comes from the interface, with the caller's own token.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { PlainRoute } from '../../http/serving/route.ts';
 import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
-import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
+import { buildManual, buildPages, builtFiles, type PageFiles } from './build-pages.ts';
 
 /** Only what this server sends runs, only this server is talked to, and no other page frames this one. */
 const PAGE_POLICY = [
@@ -32,6 +32,9 @@ const DOCS_POLICY = PAGE_POLICY.replace("style-src 'self'", "style-src 'self' 'u
   "img-src 'self' data:",
 );
 
+/** The life of a file whose name holds a digest of its content. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
 /** The page's policy, by the folder of its files. */
 const POLICIES: Readonly<Record<string, string>> = {
   console: PAGE_POLICY,
@@ -47,6 +50,7 @@ export interface PageOptions {
 }
 
 export function pageSurface({ basePath, describe }: PageOptions): Surface {
+  const manual = manualPages(`${basePath}${MANUAL}`);
   const document = () => makePage(Buffer.from(JSON.stringify(describe())), '.json', PAGE_POLICY);
   return {
     ...OPEN_AT_ROOT,
@@ -59,6 +63,10 @@ export function pageSurface({ basePath, describe }: PageOptions): Surface {
         pageRoute(`/${folder}/:name`, ({ path }) => findPage(path.slice(basePath.length + 1))),
       ),
       pageRoute('/docs/openapi.json', once(document)),
+      redirect(MANUAL.slice(0, -1), `${basePath}${MANUAL}`),
+      ...['', ':name', ':folder/:name', ':folder/:part/:name'].map((pattern) =>
+        pageRoute(MANUAL + pattern, async ({ path }) => (await manual()).get(path) ?? null),
+      ),
       ...(basePath === '' ? [] : [redirect('', `${basePath}/`)]),
     ],
   };
@@ -76,7 +84,7 @@ function findPage(name: string): Page | null | Promise<Page | null> {
 
 /** The files that packing has built; a checkout builds them when the first page is asked for. */
 function readPages(): Pages | Promise<Pages> {
-  const built = builtPages();
+  const built = builtFiles('web');
   if (built !== null) return pagesOf(built);
   return buildPages().then(
     (files) => {
@@ -101,9 +109,45 @@ function pagesOf(files: PageFiles): Pages {
   return new Map(made);
 }
 
+/** Under the base path; VitePress writes it into the files. */
+const MANUAL = '/docs/manual/';
+
+/** The two scripts within each page of the manual, which set the theme and the names of keys before anything is drawn. */
+const INLINE_SCRIPT = /(?<=<script id="[a-z-]+">).+?(?=<\/script>)/g;
+
+/** The pages of the manual by path, made once they are asked for; `root`: the address below which they are. */
+function manualPages(root: string): () => Promise<Pages> {
+  let made: Promise<Pages> | null = null;
+  return () => {
+    made ??= readManual(root).catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
+
+async function readManual(root: string): Promise<Pages> {
+  const files = builtFiles('manual') ?? (await buildManual());
+  const texts = [...files].map(
+    ([name, content]) => [name, content.toString().replaceAll(MANUAL, root)] as const,
+  );
+  const scripts = new Set(texts.flatMap(([, text]) => text.match(INLINE_SCRIPT) ?? []));
+  const digests = [...scripts].map(
+    (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  );
+  const policy = DOCS_POLICY.replace("script-src 'self'", ["script-src 'self'", ...digests].join(' '));
+  return new Map(
+    texts.map(([name, text]) => {
+      const life = name.startsWith('assets/') ? IMMUTABLE : 'no-cache';
+      const path = root + name.replace(/(?:(?<=^|\/)index)?\.html$/, '');
+      return [path, makePage(Buffer.from(text), extname(name), policy, life)] as const;
+    }),
+  );
+}
+
 /** A name that holds a digest is never that of other content. */
-const lifeOf = (name: string): string =>
-  /-[0-9a-f]{10}\.[a-z]+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
+const lifeOf = (name: string): string => (/-[0-9a-f]{10}\.[a-z]+$/.test(name) ? IMMUTABLE : 'no-cache');
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {

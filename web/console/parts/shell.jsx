@@ -129,14 +129,16 @@ function Menu({ place }) {
                 </MenuLink>
               ) : null,
             )}
-            {title === 'Service' ? (
-              <li>
-                <a href="docs">
-                  <Icon name="reference" />
-                  <span class="menu-name">API</span>
-                </a>
-              </li>
-            ) : null}
+            {title === 'Service'
+              ? Object.entries({ docs: 'API', 'docs/manual/': 'Manual' }).map(([address, name]) => (
+                  <li key={address}>
+                    <a href={address}>
+                      <Icon name="reference" />
+                      <span class="menu-name">{name}</span>
+                    </a>
+                  </li>
+                ))
+              : null}
           </ul>
         </nav>
       ))}
