@@ -208,4 +208,82 @@ describeConsole('change requests in the console', (shared) => {
     const conflict = page.locator('.problem').filter({ hasText: 'Scheduled requests change the same' });
     await conflict.getByRole('link', { name: scheduled.body.title }).waitFor();
   });
+
+  it('proposes what rolling back and copying strategies would change, and says what waits', async () => {
+    await flagInProduction('returned');
+    const { call } = shared.server;
+    const { revision } = shared.server.server.store.engine.world.projects
+      .get('default')!
+      .flags.get('returned')!;
+    await protect(shared.server, { changeRequestsEnabled: false });
+    await addStrategy(call, 'returned', { name: 'default' }, 'production');
+    await call('POST', `${environmentPath('returned', 'production')}/on`);
+    await addStrategy(call, 'returned', { name: 'default' });
+    await protect(shared.server, { allowSwitchOff: false });
+    const { people, author, reviewer } = await authorAndReviewer(shared.server);
+    const page = await openFlag(people.author, 'returned');
+    await press(page, `Roll back to here, event ${revision}`);
+    const question = page.getByRole('dialog');
+    await question.getByText('1 other change waits').waitFor();
+    await press(question, 'Propose');
+    await notice(page, 'Proposed for production').waitFor();
+    assert.equal((await inProduction('returned')).enabled, true);
+    const [{ id }] = (await author('GET', `${REQUESTS}/pending`)).body;
+    for (const [by, state] of [
+      [author, 'In review'],
+      [reviewer, 'Approved'],
+      [author, 'Applied'],
+    ] as const)
+      assert.equal((await setState(by, id, state)).status, 200, state);
+    const { enabled, strategies } = await inProduction('returned');
+    assert.deepEqual([enabled, strategies.length], [false, 1]);
+
+    await press(page, 'Copy strategies… to production');
+    await press(question, 'Propose');
+    await notice(page, 'Proposed for production').getByRole('link').click();
+    await page.getByText('strategy added in production').waitFor();
+    assert.deepEqual((await inProduction('returned')).strategies, strategies);
+  });
+
+  it('proposes variants where they need a request, and changes them at once elsewhere', async () => {
+    await flagInProduction('varied');
+    const author = await addUser(shared.server, EDITOR);
+    const page = await openFlag(author, 'varied');
+    const variantsIn = async (environment: string) =>
+      (await shared.server.call('GET', `${environmentPath('varied', environment)}/variants`)).body.variants;
+    await page.getByRole('region', { name: 'Variants' }).getByRole('button').click();
+    const form = page.getByRole('dialog');
+    await press(form, 'Add variant');
+    await form.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');
+    await form.getByText('Changed at once: development.').waitFor();
+    await press(form, 'Propose');
+    await notice(page, 'Changed at once: development.').waitFor();
+    assert.deepEqual(
+      [(await variantsIn('production')).length, (await variantsIn('development')).length],
+      [0, 1],
+    );
+    await press(page, 'Undo');
+    await notice(page, 'Undone.').waitFor();
+    assert.deepEqual(await variantsIn('development'), []);
+    assert.deepEqual((await as(shared.server, author)('GET', `${REQUESTS}/pending`)).body, []);
+  });
+
+  it('says what to do where no request can hold a change', async () => {
+    await flagInProduction('staying');
+    await shared.server.call('POST', '/projects', {
+      id: 'other',
+      name: 'Other',
+      environments: ['development', 'production'],
+    });
+    const { token } = await addUser(shared.server, EDITOR);
+    const page = await shared.signedIn({
+      token,
+      place: '#/projects/default/flags/staying',
+      expected: /status of 403/,
+    });
+    await choose(page, 'More for this flag', 'Move…');
+    await press(page.getByRole('dialog'), 'Move');
+    await page.getByRole('dialog').getByText('no request can hold this').waitFor();
+    assert.equal((await shared.server.call('GET', '/projects/default/features/staying')).status, 200);
+  });
 });

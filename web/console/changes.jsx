@@ -5,7 +5,7 @@ import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
 import { notice, noticeRefusal } from './notices.jsx';
-import { maySkip, placesText, proposalsOf, propose } from './proposals.jsx';
+import { besideText, explained, maySkip, placesText, proposalsOf, propose } from './proposals.jsx';
 import { Sentence, said } from './said.jsx';
 import { callerName, isProduction } from './session.js';
 
@@ -40,13 +40,17 @@ export async function make(session, change, { ifMatch = '', isAnyway, onMade } =
   const proposals = isAnyway === true ? [] : await proposalsOf(session, change);
   if (proposals.length > 0) {
     const way =
-      isAnyway === undefined && maySkip(session, proposals) ? await askWay(session, proposals) : 'propose';
+      isAnyway === undefined && maySkip(session, proposals)
+        ? await askWay(session, proposals, skipText(session, proposals))
+        : 'propose';
     if (way === 'propose') await propose(session, proposals, (undo) => takeBack(session, undo));
     if (way !== 'anyway') return null;
   }
   const [first, ...others] = [change].flat();
   if (first === undefined) throw new Error('there is no change to send');
-  const response = await session.client.change(first, ifMatch);
+  const response = await session.client.change(first, ifMatch).catch((error) => {
+    throw explained(session, first, error);
+  });
   onMade?.();
   for (const one of others) {
     await session.client.change(one);
@@ -62,27 +66,30 @@ const isProposed = async (session, change) => (await proposalsOf(session, change
 export const wordFor = async (session, change, word) =>
   (await isProposed(session, change).catch(() => false)) ? 'Propose' : word;
 
-/** @param {Session} session @param {readonly Proposal[]} proposals @returns {Promise<'propose' | 'anyway' | null>} */
-async function askWay(session, proposals) {
+/** Asks whether to propose, or to change it anyway where the caller may. @param {Session} session @param {readonly Proposal[]} proposals @param {ComponentChildren} body @returns {Promise<'propose' | 'anyway' | null>} */
+export async function askWay(session, proposals, body) {
   /** @type {'propose' | 'anyway' | null} */
   let way = null;
+  const other = {
+    text: `Change ${placesText(proposals)} anyway`,
+    act: () => {
+      way = 'anyway';
+    },
+  };
   const agreed = await ask({
     title: `Propose it for ${placesText(proposals)}?`,
     agree: 'Propose',
-    other: {
-      text: `Change ${placesText(proposals)} anyway`,
-      act: () => {
-        way = 'anyway';
-      },
-    },
-    body: skipText(session, proposals),
+    ...(maySkip(session, proposals) ? { other } : {}),
+    body,
   });
   return agreed ? 'propose' : way;
 }
 
 /** @param {Session} session @param {readonly Proposal[]} proposals */
 export const skipText = (session, proposals) =>
-  `${placesText(proposals)} takes changes by change request. A change without one is recorded as such, by ${said(callerName(session))}, and counted.`;
+  maySkip(session, proposals)
+    ? `${placesText(proposals)} takes changes by change request. A change without one is recorded as such, by ${said(callerName(session))}, and counted.${besideText(proposals)}`
+    : `${placesText(proposals)} takes changes by change request: this is added to yours, and takes effect once it is approved and applied.${besideText(proposals)}`;
 
 /**
  * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response; to null where it was not made.
@@ -149,7 +156,8 @@ async function rollFlagBack(session, { project, flag, before, etag }) {
     await readAgain(session, at);
     notice('done', events.length === 0 ? 'Nothing to undo.' : 'Undone.');
   } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 412) throw error;
+    // Somebody was faster, or the environment takes changes by change request.
+    if (!(error instanceof Refused) || (error.status !== 412 && error.status !== 403)) throw error;
     await rollBack(session, { project, name: flag }, { eventId: before });
     await readAgain(session, at);
   } finally {

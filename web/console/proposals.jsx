@@ -2,12 +2,13 @@
 import { path, Refused } from './client.js';
 import { notice } from './notices.jsx';
 import { RequestLink } from './parts/request-state.jsx';
+import { isProduction } from './session.js';
 
 /** @import { Change } from './client.js' */
 /** @import { ChangeRequest, ChangeRequestConfig, Flag, LoggedEvent, Session, StrategyUse } from './types.d.ts' */
 
 /** @typedef {{ feature: string | null, action: string, payload?: unknown }} ProposedChange */
-/** @typedef {{ project: string, environment: string, changes: readonly ProposedChange[] }} Proposal */
+/** @typedef {{ project: string, environment: string, changes: readonly ProposedChange[], beside?: readonly string[] }} Proposal `beside`: environments that get the same variants at once */
 /** @typedef {Record<string, string>} Names the parts of a path by what they name */
 
 /** The environments of a project that take change requests, production first. @type {Map<string, Promise<readonly ChangeRequestConfig[]>>} */
@@ -75,21 +76,54 @@ const ROWS = {
   [`POST ${HERE}/strategies/copy`]: async ({ flag = '' }, body, { at, session }) => {
     /** @type {{ events: readonly LoggedEvent[] }} */
     const { events } = await session.client.post(`${at}?dryRun=true`, body);
-    return events.flatMap((event) => changesOfEvent(event).map((one) => ({ feature: flag, ...one })));
+    return events.flatMap((event) => changesOfEvent({ ...event, featureName: flag }));
   },
   'PUT /segments/:segment': one('updateSegment', ({ segment }, body) => ({ ...body, id: Number(segment) })),
   'DELETE /segments/:segment': one('deleteSegment', ({ segment }) => ({ id: Number(segment) })),
 };
 
-/** A planned change of strategies, as a request has it. @param {LoggedEvent} event @returns {Omit<ProposedChange, 'feature'>[]} */
-function changesOfEvent({ type, data, preData }) {
-  const { id, ...strategy } = data ?? {};
-  if (type === 'feature-strategy-add') return [{ action: 'addStrategy', payload: strategy }];
-  if (type === 'feature-strategy-update') return [{ action: 'updateStrategy', payload: data }];
-  return type === 'feature-strategy-remove'
-    ? [{ action: 'deleteStrategy', payload: { id: preData?.['id'] } }]
-    : [];
+/** The actions that stand for planned events of a flag in an environment, with their payloads. @type {Readonly<Record<string, (event: LoggedEvent) => readonly [action: string, payload: unknown]>>} */
+const ACTIONS = {
+  'feature-environment-enabled': () => ['updateEnabled', { enabled: true }],
+  'feature-environment-disabled': () => ['updateEnabled', { enabled: false }],
+  'feature-strategy-add': ({ data }) => ['addStrategy', { ...data, id: undefined }],
+  'feature-strategy-update': ({ data }) => ['updateStrategy', data],
+  'feature-strategy-remove': ({ preData }) => ['deleteStrategy', { id: preData?.['id'] }],
+  'strategy-order-changed': ({ data }) => ['reorderStrategy', data?.['strategies']],
+  'feature-environment-variants-updated': ({ data }) => ['patchVariant', data],
+};
+
+/** @param {LoggedEvent} event @returns {readonly ProposedChange[]} */
+function changesOfEvent(event) {
+  const [action, payload] = ACTIONS[event.type]?.(event) ?? [];
+  return action === undefined ? [] : [{ feature: event.featureName, action, payload }];
 }
+
+/**
+ * The proposals of planned events; none where nothing that they change takes change requests. Strategies go last, since a flag whose last one goes is switched off.
+ * @param {Session} session
+ * @param {{ project: string, name?: string }} of `name`: the flag of events that name none
+ * @param {readonly LoggedEvent[]} events
+ * @returns {Promise<readonly Proposal[]>}
+ */
+export async function proposalsOfEvents(session, { project, name }, events) {
+  const all = await protectedIn(session, project);
+  return all.flatMap((config) => {
+    const { environment } = config;
+    const changes = events
+      .filter((event) => event.environment === environment)
+      .flatMap((event) => changesOfEvent({ ...event, featureName: event.featureName ?? name ?? null }))
+      .sort((one, other) => Number(isRemoval(one)) - Number(isRemoval(other)));
+    return changes.length === 0 || isAllowed(config, changes) ? [] : [{ project, environment, changes }];
+  });
+}
+
+/** @param {ProposedChange} change */
+const isRemoval = ({ action }) => action === 'deleteStrategy';
+
+/** Whether they only switch off, where that needs no request. @param {ChangeRequestConfig} config @param {readonly ProposedChange[]} changes */
+const isAllowed = ({ allowSwitchOff }, changes) =>
+  allowSwitchOff && changes.every(({ payload }) => /** @type {any} */ (payload)?.enabled === false);
 
 /** @param {Session} session @param {Change} change @returns {{ names: Names, changes: ReturnType<ChangesOf> } | null} */
 function translated(session, { method, path: at, body }) {
@@ -113,26 +147,31 @@ function translated(session, { method, path: at, body }) {
 
 /**
  * The environments in which a change is proposed, because it would change what applications get there. A change that
- * changes several at once is proposed in one of them; variants are proposed in each.
+ * changes several at once is proposed in one of them; variants are proposed in each, and changed at once in the others.
  * @param {Session} session
  * @param {Names} names
  * @param {readonly ProposedChange[]} changes
- * @returns {Promise<readonly { project: string, environment: string }[]>}
+ * @returns {Promise<readonly Omit<Proposal, 'changes'>[]>}
  */
 async function placesOf(session, { project, environment, segment }, changes) {
   if (segment !== undefined) return placesOfSegment(session, segment);
   if (project === undefined) return [];
   const all = (await protectedIn(session, project)).map((one) => ({ ...one, project }));
   if (all.length === 0) return [];
-  if (environment !== undefined) {
-    const isSwitchOff = changes.every(({ payload }) => /** @type {any} */ (payload)?.enabled === false);
-    return all.filter((one) => one.environment === environment && !(isSwitchOff && one.allowSwitchOff));
-  }
-  if (changes.some(({ action }) => action === 'patchVariant')) return all;
+  if (environment !== undefined)
+    return all.filter((one) => one.environment === environment && !isAllowed(one, changes));
   /** @type {readonly Flag[]} */
   const flags = await Promise.all(
     changes.map(({ feature }) => session.client.get(path`/projects/${project}/features/${feature ?? ''}`)),
   );
+  if (changes.some(({ action }) => action === 'patchVariant')) {
+    const names = flags.flatMap(({ environments }) => environments.map(({ name }) => name));
+    // Production changes at once only where somebody was asked about that.
+    const beside = names.filter(
+      (name) => !isProduction(session, name) && all.every((one) => one.environment !== name),
+    );
+    return all.map((one, index) => (index === 0 ? { ...one, beside } : one));
+  }
   const on = new Set(
     flags.flatMap(({ environments }) => environments.flatMap(({ enabled, name }) => (enabled ? name : []))),
   );
@@ -164,10 +203,10 @@ export async function proposalsOf(session, change) {
     if (found === null) continue;
     const { names } = found;
     const changes = await found.changes;
-    for (const { project, environment } of await placesOf(session, names, changes)) {
-      const key = `${project} ${environment}`;
+    for (const place of await placesOf(session, names, changes)) {
+      const key = `${place.project} ${place.environment}`;
       const before = proposals.get(key)?.changes ?? [];
-      proposals.set(key, { project, environment, changes: [...before, ...changes] });
+      proposals.set(key, { ...place, changes: [...before, ...changes] });
     }
   }
   return [...proposals.values()];
@@ -187,6 +226,23 @@ export const maySkip = (session, proposals) =>
 /** Such as: production. @param {readonly Proposal[]} proposals */
 export const placesText = (proposals) => proposals.map(({ environment }) => environment).join(' and ');
 
+/** Such as: Changed at once: development. @param {readonly Proposal[]} proposals */
+export function besideText(proposals) {
+  const names = proposals.flatMap(({ beside = [] }) => beside);
+  return names.length === 0 ? '' : ` Changed at once: ${names.join(' and ')}.`;
+}
+
+/** Says of a change that no request can hold what to do in place of it. @param {Session} session @param {Change} change @param {unknown} error */
+export function explained(session, change, error) {
+  const isGuarded = error instanceof Refused && /takes changes by change request alone/.test(error.message);
+  if (!isGuarded || translated(session, change) !== null) return error;
+  const [, environment] = /"(.*?)"/.exec(error.message) ?? [];
+  return new Refused(
+    403,
+    `It would change ${environment}, which takes changes by change request, and no request can hold this. Have a request switch the flag off there and remove its strategies and variants first, or ask somebody who may skip requests.`,
+  );
+}
+
 /** @param {{ project: string, id: number }} request */
 export const requestPath = ({ project, id }) => path`/projects/${project}/change-requests/${id}`;
 
@@ -201,7 +257,7 @@ export async function propose({ client, feed }, proposals, takeBack) {
   const undo = [];
   const links = [];
   for (const proposal of proposals) {
-    const { project, changes } = proposal;
+    const { project, changes, beside = [] } = proposal;
     /** @type {ChangeRequest} */
     const request = await client.change(proposing(proposal)).catch(atFields);
     const { id } = request;
@@ -215,12 +271,20 @@ export async function propose({ client, feed }, proposals, takeBack) {
             .map((one) => ({ method: /** @type {const} */ ('DELETE'), path: `${at}/changes/${one}` }))),
     );
     links.push(<RequestLink key={id} of={request} />);
+    const { feature = '', payload } = changes[0] ?? {};
+    for (const environment of beside) {
+      const there = path`/projects/${project}/features/${feature ?? ''}/environments/${environment}/variants`;
+      const { variants } = await client.get(there);
+      await client.change({ method: 'PUT', path: there, body: /** @type {any} */ (payload).variants });
+      undo.push({ method: 'PUT', path: there, body: variants });
+    }
   }
   notice(
     'done',
     <>
       {`Proposed for ${placesText(proposals)}, and not in effect yet: `}
       {links}
+      {besideText(proposals)}
     </>,
     () => takeBack(undo),
   );

@@ -1,9 +1,12 @@
 /** Brings a flag back to what it was after an event, once it is clear what that changes. */
 import { affectedBy } from '../audience.js';
+import { askWay, skipText, takeBack } from '../changes.jsx';
 import { path } from '../client.js';
+import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { notice } from '../notices.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
+import { proposalsOfEvents, propose } from '../proposals.jsx';
 import { Sentence } from '../said.jsx';
 import { isProduction } from '../session.js';
 
@@ -32,6 +35,7 @@ export async function rollBack(session, of, { eventId, when }) {
     notice('done', `The ${what} already matches that point in time.`);
     return;
   }
+  if (!(await proposeInstead(session, of, events, `To bring the ${what} back to event #${eventId}`))) return;
   const production = await productionIn(session, events, of);
   const agreed = await ask({
     title: production === null ? 'Roll back?' : 'Change production?',
@@ -52,6 +56,37 @@ export async function rollBack(session, of, { eventId, when }) {
   if (!agreed) return;
   await client.post(`${at}/rollback`, body);
   notice('done', `Rolled back to event #${eventId}.`);
+}
+
+/**
+ * Proposes what planned events change where change requests are taken. Resolves to whether the events are to be made: where none is proposed, or
+ * the caller may make them without a request, and wants that.
+ * @param {Session} session
+ * @param {RolledBack} of
+ * @param {readonly LoggedEvent[]} events
+ * @param {string} purpose
+ */
+async function proposeInstead(session, of, events, purpose) {
+  const proposals = await proposalsOfEvents(session, of, events);
+  if (proposals.length === 0) return true;
+  const proposed = events.filter((event) => proposals.some((one) => one.environment === event.environment));
+  const rest = events.length - proposed.length;
+  const way = await askWay(
+    session,
+    proposals,
+    <>
+      <p>{`${purpose}, this is proposed:`}</p>
+      <PlannedEvents events={proposed} />
+      {rest === 0 ? null : (
+        <p>{`A rollback is one change, so ${counted(rest, 'other change waits', 'other changes wait')}: roll back again once the request is applied.`}</p>
+      )}
+      <p>
+        <Sentence>{skipText(session, proposals)}</Sentence>
+      </p>
+    </>,
+  );
+  if (way === 'propose') await propose(session, proposals, (undo) => takeBack(session, undo));
+  return way === 'anyway';
 }
 
 /**

@@ -7,7 +7,7 @@ import { changeFlag, flagPath, make, mayChangeProduction, skipText, takeBack } f
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
-import { maySkip, placesText, proposalsOf, proposing } from '../proposals.jsx';
+import { maySkip, proposalsOf, proposing } from '../proposals.jsx';
 import { useDelayed } from '../resource.jsx';
 import { Sentence } from '../said.jsx';
 import { Conflict, conflictOf, isSame, revisionOf } from './conflict.jsx';
@@ -70,7 +70,7 @@ function EditDialog({ session, edit, close }) {
             <Sentence>{edit.sentence(form.values)}</Sentence>
           </div>
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
-          {isProposed ? <p class="hint">{proposedText(session, form.proposals)}</p> : null}
+          {isProposed ? <p class="hint">{skipText(session, form.proposals)}</p> : null}
           {form.conflict === null ? (
             <div class="question-answers">
               <Button act={form.cancel}>Cancel</Button>
@@ -95,12 +95,6 @@ function EditDialog({ session, edit, close }) {
     </Modal>
   );
 }
-
-/** @param {Session} session @param {readonly Proposal[]} proposals */
-const proposedText = (session, proposals) =>
-  maySkip(session, proposals)
-    ? skipText(session, proposals)
-    : `${placesText(proposals)} takes changes by change request: this is added to yours, and takes effect once it is approved and applied.`;
 
 /** @param {{ discard: () => void }} props */
 const Draft = ({ discard }) => (
