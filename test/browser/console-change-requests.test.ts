@@ -11,6 +11,7 @@ import {
   protect,
   REQUESTS,
   setState,
+  succeeded,
   switchOn,
 } from '../addons/change-requests/scene.ts';
 import {
@@ -285,5 +286,51 @@ describeConsole('change requests in the console', (shared) => {
     await press(page.getByRole('dialog'), 'Move');
     await page.getByRole('dialog').getByText('no request can hold this').waitFor();
     assert.equal((await shared.server.call('GET', '/projects/default/features/staying')).status, 200);
+  });
+
+  it('edits changes of a draft, and of a request in review, whose approvals then count no more', async () => {
+    const { call } = shared.server;
+    await call('POST', '/segments', { name: 'Beta', constraints: [] });
+    const [{ id: segment }] = (await call('GET', '/segments')).body.segments;
+    await flagInProduction('drafted');
+    const { people, author, reviewer } = await authorAndReviewer(shared.server);
+    const strategy = (await inProduction('drafted')).strategies[0];
+    const variants = [{ name: 'blue', weight: 1000, weightType: 'variable', stickiness: 'default' }];
+    const { id } = await propose(
+      author,
+      { feature: 'drafted', action: 'updateStrategy', payload: strategy },
+      { feature: 'drafted', action: 'patchVariant', payload: { variants } },
+      { feature: null, action: 'updateSegment', payload: { id: segment, name: 'Beta', constraints: [] } },
+    );
+    const page = await open(people.author, `#/projects/default/change-requests/${id}`);
+    const form = page.getByRole('dialog');
+    const edit = async (change: number, field: Locator, value: string) => {
+      await page.getByRole('button', { name: `Edit change ${change}`, exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await field.fill(value);
+      await press(form, 'Save');
+      await form.waitFor({ state: 'detached' });
+    };
+    const changes = async () => {
+      const { features, segments } = await succeeded(author('GET', `${REQUESTS}/${id}`));
+      return [...features[0].changes, ...segments];
+    };
+    const [first, second, third] = (await changes()).map((change) => change.id);
+    await edit(second, form.getByRole('group', { name: 'Variant 1' }).getByLabel('Name'), 'green');
+    await edit(third, form.getByLabel('Description'), 'Early birds');
+    await press(page, 'Undo');
+    await notice(page, 'Undone.').waitFor();
+    await edit(third, form.getByLabel('Description'), 'Volunteers');
+    await succeeded(setState(author, id, 'In review'));
+    await succeeded(setState(reviewer, id, 'Approved'));
+    await page.getByText('Approved').first().waitFor();
+    await edit(first, form.getByLabel('Share of users in percent', { exact: true }), '65');
+    await page.getByText('In review, 0 of 1').waitFor();
+    await page.getByText('65 % of users').waitFor();
+    const [edited, varied, described] = await changes();
+    assert.equal(edited.payload.parameters.rollout, '65');
+    assert.equal(varied.payload.variants[0].name, 'green');
+    assert.equal(described.payload.description, 'Volunteers');
+    assert.equal((await inProduction('drafted')).strategies[0].parameters.rollout, '10');
   });
 });

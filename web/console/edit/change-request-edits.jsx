@@ -2,10 +2,14 @@
 import { path } from '../client.js';
 import { counted, userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { SEGMENTS } from '../kinds/targeting.jsx';
 import { hrefOf } from '../place.js';
 import { forgetProtected, requestPath } from '../proposals.jsx';
 import { said } from '../said.jsx';
+import { editKind } from './kind-edits.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
+import { editProposedStrategy } from './strategy-edits.jsx';
+import { variantsForm } from './variant-edits.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { ChangeRequest, ChangeRequestChange, ChangeRequestConfig, ChangeRequestReviewers, Field, Session } from '../types.d.ts' */
@@ -191,17 +195,67 @@ export const discardChange = (session, request, { id }) =>
     done: 'The change is discarded.',
   });
 
-/** Proposes a change again for what its target is now. @param {Session} session @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change */
-export function confirmChange(session, request, feature, { id, action, payload }) {
+/** @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change @param {unknown} payload @returns {Change} */
+const replacing = (request, feature, { id, action }, payload) => ({
+  method: 'PUT',
+  path: `${requestPath(request)}/changes/${id}`,
+  body: { feature, action, payload },
+});
+
+/** The change as it was sent. @param {ChangeRequestChange} change @returns {any} */
+function sentIn({ payload }) {
   const { snapshot: _, ...sent } = /** @type {any} */ (payload ?? {});
-  return changeAtOnce(session, {
-    change: {
-      method: 'PUT',
-      path: `${requestPath(request)}/changes/${id}`,
-      body: { feature, action, payload: Array.isArray(payload) ? payload : sent },
-    },
+  return Array.isArray(payload) ? payload : sent;
+}
+
+/** Proposes a change again for what its target is now. @param {Session} session @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change */
+export const confirmChange = (session, request, feature, change) =>
+  changeAtOnce(session, {
+    change: replacing(request, feature, change, sentIn(change)),
     done: 'The change is confirmed for what is there now.',
   });
+
+/** Actions whose changes have a form. The others are discarded, and proposed again. */
+export const EDITED = ['addStrategy', 'updateStrategy', 'patchVariant', 'updateSegment'];
+
+/** Edits a change of the request, in the form in which it was proposed. @param {Session} session @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change */
+export function editChange(session, request, feature, change) {
+  const { id, action, payload } = change;
+  const { project, environment, title } = request;
+  const name = feature ?? '';
+  const sent = sentIn(change);
+  /** @param {object} now */
+  const replace = (now) => replacing(request, feature, change, now);
+  const dialog = {
+    title: `Edit change ${id} of ${said(title)}`,
+    agree: 'Save',
+    done: () => 'The change is edited.',
+    undo: replace(sent),
+  };
+  if (action === 'patchVariant')
+    return openEdit(session, { ...variantsForm(name, sent), ...dialog, change: replace });
+  if (action === 'updateSegment') {
+    const { readAt: _, bodyOf, ...kind } = SEGMENTS;
+    const segment = { .../** @type {any} */ (payload).snapshot, ...sent };
+    return editKind(
+      session,
+      {
+        ...kind,
+        changeAt: () => replace({}).path,
+        bodyOf: (now) =>
+          /** @type {object} */ (replace({ ...bodyOf(now, false, segment), id: sent.id }).body),
+      },
+      segment,
+    );
+  }
+  const own = action === 'updateStrategy' ? { id: sent.id } : {};
+  return editProposedStrategy(
+    session,
+    { project, environment, name },
+    sent,
+    (input) => replace({ ...input, ...own }),
+    dialog,
+  );
 }
 
 /** @param {Session} session @param {string} project @param {ChangeRequestConfig} config */

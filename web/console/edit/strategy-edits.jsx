@@ -9,7 +9,7 @@ import { kindOf, percentOf } from '../words.js';
 import { STRATEGY_TABS, strategyFields } from './strategy-fields.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { ConstraintInput, ContextField, DefaultStrategy, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
+/** @import { ConstraintInput, ContextField, DefaultStrategy, Edit, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
 
 /**
  * @typedef {object} StrategyValues
@@ -47,7 +47,6 @@ const NEW_STRATEGY = {
 
 /** Edits the values that forms offer first for a new strategy in an environment of a project. @param {Session} session @param {string} project @param {ProjectEnvironment} environment */
 export async function editDefaultStrategy(session, project, { name, defaultStrategy }) {
-  const choices = await choicesOf(session, project);
   const values = defaultStrategy === undefined ? NEW_STRATEGY : valuesOf(defaultStrategy);
   /** @param {StrategyValues} now */
   const change = (now) =>
@@ -59,9 +58,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
   await openEdit(session, {
     title: `Default strategy in ${name}`,
     agree: 'Save',
-    wide: true,
-    tabs: STRATEGY_TABS,
-    fields: strategyFields(choices),
+    ...(await formOf(session, project)),
     values,
     sentence: (now) =>
       `New strategies of ${project} in ${name} begin as: on for ${audienceOf(inputFor(now))}. Existing ones do not change.`,
@@ -126,13 +123,9 @@ export async function editStrategy(session, at, strategy) {
 async function edit(session, at, { title, agree, values, change, next, valuesIn }) {
   const { flag, etag, environment } = at;
   const isOn = environment.enabled || next !== undefined;
-  const choices = await choicesOf(session, flag.project);
   await openEdit(session, {
-    title,
-    agree,
-    wide: true,
-    tabs: STRATEGY_TABS,
-    fields: strategyFields(choices),
+    ...(await formOf(session, flag.project)),
+    ...{ title, agree },
     values,
     sentence: (now) =>
       sentenceOf(flag, { ...environment, enabled: isOn }, audienceOf(inputFor(now)), now.disabled),
@@ -145,14 +138,26 @@ async function edit(session, at, { title, agree, values, change, next, valuesIn 
   });
 }
 
-/** @param {Flag} flag @param {FlagEnvironment} environment @param {string} audience @param {boolean} disabled */
+/** @param {Pick<Flag, 'name'>} flag @param {Pick<FlagEnvironment, 'name' | 'enabled'>} environment @param {string} audience @param {boolean} disabled */
 function sentenceOf({ name }, { name: environment, enabled }, audience, disabled) {
   if (disabled) return 'A disabled strategy selects no users.';
   return `${code(name)} is on in ${environment} for ${audience}${enabled ? '' : ' once it is switched on there'}.`;
 }
 
-/** @param {Session} session @param {string} project @returns {Promise<Choices>} */
-async function choicesOf({ client }, project) {
+/** Edits a strategy that a change request holds. @param {Session} session @param {{ project: string, environment: string, name: string }} of `name`: that of the flag @param {Strategy | DefaultStrategy} strategy @param {(input: StrategyInput) => Change} change @param {Pick<Edit<any>, 'title' | 'agree' | 'done' | 'undo'>} more */
+export async function editProposedStrategy(session, { project, environment, name }, strategy, change, more) {
+  await openEdit(session, {
+    ...(await formOf(session, project)),
+    ...more,
+    values: valuesOf(strategy),
+    sentence: (now) =>
+      sentenceOf({ name }, { name: environment, enabled: true }, audienceOf(inputFor(now)), now.disabled),
+    change: (now) => change(inputFor(now)),
+  });
+}
+
+/** The looks of the form of a strategy. @param {Session} session @param {string} project @returns {Promise<Pick<Edit<StrategyValues>, 'wide' | 'tabs' | 'fields'>>} */
+async function formOf({ client }, project) {
   const [{ strategies }, { segments }, fields] = await Promise.all([
     client.get('/strategies'),
     client.get('/segments'),
@@ -161,7 +166,11 @@ async function choicesOf({ client }, project) {
   const usable = segments.filter(
     (/** @type {Segment} */ one) => one.project === undefined || one.project === project,
   );
-  return { types: strategies, segments: usable, fields };
+  return {
+    wide: true,
+    tabs: STRATEGY_TABS,
+    fields: strategyFields({ types: strategies, segments: usable, fields }),
+  };
 }
 
 /** @param {Strategy | DefaultStrategy} strategy @returns {StrategyValues} */

@@ -7,19 +7,16 @@ import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx'
 import { code, said } from '../said.jsx';
 import { isProduction } from '../session.js';
 
-/** @import { Flag, Session, Variant } from '../types.d.ts' */
+/** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
 
 /** @typedef {{ variants: readonly Variant[] }} Values */
 
 /** @param {Flag} flag @returns {Values} */
 const valuesOf = ({ variants }) => ({ variants: variants ?? [] });
 
-/** @param {Session} session @param {Flag} flag @param {string} etag */
-export function editVariants(session, flag, etag) {
-  const { project, name } = flag;
-  return openEdit(session, {
-    title: `Variants of ${name}`,
-    agree: 'Save',
+/** The form of variants of a flag. @param {string} name @param {Values} values @returns {Pick<Edit<Values>, 'wide' | 'fields' | 'values' | 'sentence'>} */
+export function variantsForm(name, values) {
+  return {
     wide: true,
     fields: [
       {
@@ -40,11 +37,21 @@ export function editVariants(session, flag, etag) {
         ),
       },
     ],
-    values: valuesOf(flag),
+    values,
     sentence: ({ variants }) =>
       variants.length === 0
         ? `${code(name)} has no variants.`
         : `${code(name)} has ${counted(variants.length, 'variant')}: ${variants.map(shareOf).join(', ')}.`,
+  };
+}
+
+/** @param {Session} session @param {Flag} flag @param {string} etag */
+export function editVariants(session, flag, etag) {
+  const { project, name } = flag;
+  return openEdit(session, {
+    ...variantsForm(name, valuesOf(flag)),
+    title: `Variants of ${name}`,
+    agree: 'Save',
     change: ({ variants }) => ({
       method: 'PUT',
       path: `${flagPath(project, name)}/variants`,

@@ -11,6 +11,8 @@ import {
   confirmChange,
   discard,
   discardChange,
+  EDITED,
+  editChange,
   reject,
   rename,
   schedule,
@@ -259,6 +261,15 @@ function ChangeList({ request, feature, changes }) {
                     Confirm for what is there now
                   </Button>
                 )}
+                {EDITED.includes(change.action) ? (
+                  <Button
+                    looks="quiet"
+                    aria-label={`Edit ${deed}`}
+                    act={() => editChange(session, request, feature, change)}
+                  >
+                    Edit
+                  </Button>
+                ) : null}
                 <Button
                   looks="quiet quiet-danger"
                   aria-label={`Discard ${deed}`}
