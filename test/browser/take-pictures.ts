@@ -132,6 +132,45 @@ async function fillKinds(call: Call): Promise<void> {
   await call('DELETE', `${FEATURES}/gift-cards`);
 }
 
+/** Has whoever looks at it propose changes of one flag: a scheduled one, one in review and a draft; and makes one without a request. */
+async function fillRequests(call: Call, token: string): Promise<void> {
+  const send = async (method: string, path: string, body?: unknown) => {
+    const answer = await call(method, `/projects/shop/${path}`, body, { token });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.message}`);
+    return answer.body;
+  };
+  const protect = (environment: string, requiredApprovals: number) =>
+    send('PUT', `environments/${environment}/change-requests/config`, {
+      ...{ changeRequestsEnabled: true, requiredApprovals },
+    });
+  const feature = 'checkout-redesign';
+  const propose = async (environment: string, rollout: number) => {
+    const [{ segments: _, ...strategy }] = await send(
+      'GET',
+      `features/${feature}/environments/${environment}/strategies`,
+    );
+    const payload = { ...strategy, parameters: { ...strategy.parameters, rollout: String(rollout) } };
+    const changes = [{ feature, action: 'updateStrategy', payload }];
+    return send('POST', `environments/${environment}/change-requests`, changes);
+  };
+  const setState = (id: number, state: string, more = {}) =>
+    send('PUT', `change-requests/${id}/state`, { state, ...more });
+  await protect('production', 0);
+  const scheduled = await propose('production', 50);
+  await send('PUT', `change-requests/${scheduled.id}/title`, { title: 'Half of the customers' });
+  await setState(scheduled.id, 'In review');
+  await setState(scheduled.id, 'Scheduled', {
+    scheduledAt: `${new Date().getUTCFullYear() + 1}-01-07T06:00:00.000Z`,
+  });
+  await protect('production', 2);
+  const reviewed = await propose('production', 100);
+  await send('PUT', `change-requests/${reviewed.id}/title`, { title: 'The new checkout for everyone' });
+  await setState(reviewed.id, 'In review', { comment: 'Nobody has complained since Monday.' });
+  await protect('development', 1);
+  await propose('development', 5);
+  await send('POST', 'features/search-suggestions/environments/production/off');
+}
+
 /** Reports as an application that has evaluated flags. */
 async function evaluate(
   send: (method: string, path: string, body?: unknown) => Promise<{ secret: string }>,
@@ -203,10 +242,16 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   ),
   playground: ['#/playground', '.playground'],
   server: ['#/server', '.tile'],
+  'change-requests': ['#/change-requests?show=mine', '.listing'],
+  'change-requests-none': ['#/change-requests', '.problem'],
+  'skipped-requests': ['#/events?type=change-request-skipped', '.event'],
+  'request-scheduled': [`${SHOP}/change-requests/1`, '.event'],
+  'request-in-review': [`${SHOP}/change-requests/2`, '.event'],
+  'request-draft': [`${SHOP}/change-requests/3`, '.event'],
 };
 
 /** Dialogs that are opened on a page by its buttons. */
-const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: readonly string[]]>> = {
+const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: readonly (string | RegExp)[]]>> = {
   'strategy-form': [`${SHOP}/flags/checkout-redesign`, 'Edit Gradual rollout in production'],
   'variants-form': [`${SHOP}/flags/pay-by-phone`, 'Edit variants'],
   'user-form': ['#/users', 'New user'],
@@ -216,6 +261,9 @@ const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: reado
   find: [SHOP, 'Control+k'],
   'lifetimes-form': [`${SHOP}/settings`, 'Edit lifetimes…'],
   'lifetime-form': ['#/server', 'Edit Release'],
+  'request-change-form': [`${SHOP}/change-requests/3`, /^Edit change/],
+  'proposal-form': [`${SHOP}/flags/checkout-redesign`, 'Copy strategies… to production'],
+  'requests-form': [`${SHOP}/settings`, 'More for production', 'Change requests… production'],
   'row-menu': ['#/users', 'More for Ada Lovelace'],
 };
 
@@ -228,7 +276,7 @@ const everyPage: readonly Picture[] = [
     ...{ name, place },
     show: async (page: Page) => {
       for (const name of buttons)
-        if (name.startsWith('Control+')) await page.keyboard.press(name);
+        if (typeof name === 'string' && name.startsWith('Control+')) await page.keyboard.press(name);
         else
           await page.getByLabel(name, { exact: true }).or(page.getByRole('button', { name })).first().click();
     },
@@ -256,7 +304,10 @@ async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf:
 try {
   const token = await fill(server.call, server.callBelow('/api'));
   const [, , folder, ...widths] = process.argv;
-  if (folder !== undefined) await fillKinds(server.call);
+  if (folder !== undefined) {
+    await fillKinds(server.call);
+    await fillRequests(server.call, token);
+  }
   for (const colorScheme of ['light', 'dark'] as const) {
     if (folder === undefined) {
       const fileOf = (name: string) => `${FOLDER}${name}-${colorScheme}.png`;

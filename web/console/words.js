@@ -73,8 +73,9 @@ export function recordNameOf({ data, preData }) {
 
 /** How the dot beside an event looks. @param {LoggedEvent} event */
 export function toneOf({ type }) {
+  if (type === 'change-request-skipped') return 'loud';
   if (/-(?:enabled|created|revived)$/.test(type)) return 'on';
-  return /-(?:disabled|archived|deleted|removed|remove|skipped)$/.test(type) ? 'off' : 'plain';
+  return /-(?:disabled|archived|deleted|removed|remove)$/.test(type) ? 'off' : 'plain';
 }
 
 /** @type {Readonly<Record<Constraint['operator'], readonly [plain: string, opposite: string]>>} */

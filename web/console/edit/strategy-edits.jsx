@@ -151,7 +151,7 @@ export async function editProposedStrategy(session, { project, environment, name
     ...more,
     values: valuesOf(strategy),
     sentence: (now) =>
-      sentenceOf({ name }, { name: environment, enabled: true }, audienceOf(inputFor(now)), now.disabled),
+      `Once the change request is applied: ${sentenceOf({ name }, { name: environment, enabled: false }, audienceOf(inputFor(now)), now.disabled)}`,
     change: (now) => change(inputFor(now)),
   });
 }

@@ -130,7 +130,8 @@ function Head({ request, asked, available }) {
       </p>
       {reason === undefined ? null : (
         <p class="problem">
-          <Said text={`${capitalized(planned?.status ?? '')}: ${reason}`} max={500} />
+          {`${capitalized(planned?.status ?? '')}: `}
+          <Name text={reason} max={500} />
         </p>
       )}
     </div>
@@ -140,7 +141,7 @@ function Head({ request, asked, available }) {
 /** @param {Loaded} props */
 function Actions({ request, asked, available }) {
   const session = useSession();
-  const { state, createdBy, approvals } = request;
+  const { state, createdBy, approvals, minApprovals } = request;
   const { id } = session.me.user;
   const isMine = createdBy.id === id;
   const isOpen = !CLOSED.includes(state);
@@ -148,7 +149,9 @@ function Actions({ request, asked, available }) {
   const mayReview = isSent && !isMine && session.holds('APPROVE_CHANGE_REQUEST', request);
   const hasApproved = approvals.some((one) => one.createdBy.id === id);
   const mayApply =
-    ['Approved', 'Scheduled'].includes(state) && session.holds('APPLY_CHANGE_REQUEST', request);
+    ['Approved', 'Scheduled'].includes(state) &&
+    approvals.length >= minApprovals &&
+    session.holds('APPLY_CHANGE_REQUEST', request);
   /** @param {string} text @param {() => unknown} act @param {boolean} [isMain] */
   const button = (text, act, isMain = false) => (
     <Button looks={`button${isMain ? ' button-main' : ''}`} act={act}>
@@ -187,7 +190,7 @@ function Actions({ request, asked, available }) {
 /** The people who approved it, and those who must still look. @param {Loaded} props */
 function Review({ request, asked, available }) {
   const { state, minApprovals, createdBy } = request;
-  if (CLOSED.includes(state) || state === 'Draft') return null;
+  if ([...CLOSED, 'Draft', 'Scheduled'].includes(state)) return null;
   const missing = minApprovals - request.approvals.length;
   const hasLooked = new Set(request.approvals.map((one) => one.createdBy.id));
   /** @param {Reviewers} people */
@@ -236,7 +239,8 @@ function ChangeList({ request, feature, changes }) {
           <>
             {change.conflict === undefined ? null : (
               <p class="problem">
-                <Said text={`Conflict: ${change.conflict}`} max={500} />
+                {'Conflict: '}
+                <Name text={change.conflict} max={500} />
               </p>
             )}
             {change.scheduleConflicts === undefined ? null : (
