@@ -246,6 +246,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'process',
     ],
   },
+  'addons/flags-as-code': {
+    purpose:
+      'flags in files beside the code that asks for them, compared with a project and carried out in it',
+    imports: [
+      'addons/transfer',
+      ...below('domain', 'access', 'decide', 'desired', 'flags', 'json', 'state'),
+      'host',
+      ...below('http', 'admin', 'serving'),
+      'process',
+    ],
+  },
   'addons/pages': {
     purpose: 'the pages for people, and their files: the console, the description, what links lead to',
     imports: ['host', ...below('http', 'serving', 'transport')],
@@ -349,6 +360,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/audit',
       'addons/change-requests',
       'addons/edge',
+      'addons/flags-as-code',
       'addons/integrations',
       'addons/migration',
       'addons/node-http',
@@ -415,10 +427,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /**
  * Add-ons that go with others: an edge serves SDKs and passes on what they report, a playground and a migration evaluate as SDKs
- * are served, a manifest has the values that SDKs get, and statistics count applications.
+ * are served, a manifest has the values that SDKs get, files of flags are checked as imports are, and statistics count applications.
  */
 export const NEEDED: Readonly<Record<string, readonly string[]>> = {
   edge: ['node-http', 'sdk', 'usage'],
+  'flags-as-code': ['transfer'],
   migration: ['sdk'],
   'openfeature-manifest': ['sdk'],
   playground: ['sdk'],

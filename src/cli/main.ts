@@ -93,7 +93,7 @@ async function programFor(context: CommandContext, name: string): Promise<Comman
     .addHelpText(
       'after',
       `
-Exit codes: 0 success, 64 wrong usage, 65 damaged data, 66 not found, 69 no running server, 73 target exists,
+Exit codes: 0 success, 2 changed by somebody else, 64 wrong usage, 65 damaged data, 66 not found, 69 no running server, 73 target exists,
 74 disk error, 75 folder in use, 78 bad configuration.
 
 Examples:

@@ -22,7 +22,7 @@ const NOTHING: Progress = { show: () => undefined, end: () => undefined };
 
 export function progressOn(
   terminal: Terminal,
-  unit: 'bytes' | 'events',
+  unit: 'bytes' | 'events' | 'flags',
   monotonicMs: MonotonicClock,
 ): Progress {
   return terminal.isInteractive ? new Bar(terminal, unit, monotonicMs) : NOTHING;
@@ -30,13 +30,13 @@ export function progressOn(
 
 class Bar implements Progress {
   readonly #terminal: Terminal;
-  readonly #unit: 'bytes' | 'events';
+  readonly #unit: 'bytes' | 'events' | 'flags';
   readonly #monotonicMs: MonotonicClock;
   readonly #startedAtMs: number;
   #bar: SingleBar | null = null;
   #phase = '';
 
-  constructor(terminal: Terminal, unit: 'bytes' | 'events', monotonicMs: MonotonicClock) {
+  constructor(terminal: Terminal, unit: 'bytes' | 'events' | 'flags', monotonicMs: MonotonicClock) {
     this.#terminal = terminal;
     this.#unit = unit;
     this.#monotonicMs = monotonicMs;
@@ -69,7 +69,7 @@ class Bar implements Progress {
   }
 
   #shown(done: number): string {
-    return this.#unit === 'bytes' ? bytesText(done) : count(done, 'event');
+    return this.#unit === 'bytes' ? bytesText(done) : count(done, this.#unit.slice(0, -1));
   }
 
   end(): void {

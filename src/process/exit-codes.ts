@@ -4,6 +4,7 @@
  */
 export const EXIT = {
   ok: 0,
+  drift: 2,
   usage: 64,
   damagedData: 65,
   noInput: 66,
@@ -23,6 +24,10 @@ export const EXIT_MEANINGS: Readonly<
   Record<keyof typeof EXIT, { readonly meaning: string; readonly advice: string }>
 > = {
   ok: { meaning: 'success, or a clean shutdown', advice: '–' },
+  drift: {
+    meaning: 'what files of flags are about was changed by somebody else, and was not overwritten',
+    advice: 'read the message, which names flag, environment and field; then `flagstaff pull`, or set `base`',
+  },
   usage: {
     meaning: 'unknown or missing argument, or a confirmation that was declined',
     advice: 'correct the command line',

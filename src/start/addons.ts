@@ -2,6 +2,7 @@
 import { audit } from '../addons/audit/addon.ts';
 import { changeRequests } from '../addons/change-requests/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
+import { flagsAsCode } from '../addons/flags-as-code/addon.ts';
 import { integrations } from '../addons/integrations/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
 import { nodeHttp } from '../addons/node-http/addon.ts';
@@ -43,6 +44,7 @@ export const ADDONS: readonly Addon[] = [
   repair,
   transfer,
   openfeatureManifest,
+  flagsAsCode,
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

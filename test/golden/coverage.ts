@@ -14,6 +14,7 @@ const EVENT_TYPES: { readonly [T in Exclude<DomainEvent['type'], RecordEvent['ty
   'feature-project-change': true,
   'features-exported': true,
   'features-imported': true,
+  'features-applied': true,
   'feature-metadata-updated': true,
   'feature-stale-on': true,
   'feature-stale-off': true,

@@ -56,4 +56,15 @@ export async function transfer(call: CheckedCall, features: readonly string[]): 
     features,
   });
   await call('POST', '/features-batch/import', { project: 'default', environment: 'production', data });
+  const [flag] = features;
+  await call('GET', '/projects/default/flags-as-code?limit=1');
+  const change = {
+    flag,
+    environment: null,
+    field: 'tags',
+    before: data.featureTags.length === 0 ? [] : null,
+  };
+  await call('POST', '/projects/default/flags-as-code', {
+    changes: [{ ...change, after: [{ type: 'simple', value: 'from-file' }] }],
+  });
 }

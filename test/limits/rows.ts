@@ -48,6 +48,7 @@ import {
   VALID_MAX,
 } from '../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
+import { CHANGES_MAX as FILE_CHANGES_MAX } from '../../src/addons/flags-as-code/routes.ts';
 import { INTEGRATION_BYTES_MAX, INTEGRATIONS_MAX } from '../../src/addons/integrations/kind.ts';
 import { ENTRIES_MAX } from '../../src/addons/people/attempt-limits.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/addons/people/oidc-surface.ts';
@@ -482,7 +483,12 @@ export const SECTIONS: readonly LimitSection[] = [
         `${number(TRANSFER_FLAGS_MAX)}, ${bytes(EXPORT_SIZE_MAX)}`,
         '409 for the export, 400 for the import',
       ),
-      row('events of an import of flags', number(IMPORT_EVENTS_MAX), '409'),
+      row('events of an import of flags, or of changes from files', number(IMPORT_EVENTS_MAX), '409'),
+      row(
+        'changes from files of flags in a request, and the flags that they are of',
+        `${number(FILE_CHANGES_MAX)}, ${number(TRANSFER_FLAGS_MAX)}`,
+        '400',
+      ),
       row('evaluations in a playground request', number(EVALUATIONS_MAX), '400'),
       row('values of a context, before they are combined', number(COMBINED_VALUES_MAX), '400'),
       row('fields of contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),

@@ -179,6 +179,7 @@ const REACHES: { readonly [Type in GuardedType]: Reach<Type> } = {
     'project-unfavorited',
     'features-exported',
     'features-imported',
+    'features-applied',
     'service-account-created',
     'service-account-deleted',
     'service-account-updated',

@@ -89,13 +89,13 @@ export function locateImport(
 /** Names of one kind that a refusal repeats. */
 const ITEMS_SHOWN = 20;
 
-function asRefusal(errors: readonly ImportIssue[]): Refusal {
+export function asRefusal(errors: readonly ImportIssue[], path = '/body/data'): Refusal {
   const details = errors.map(({ message, affectedItems }) => {
     const shown = affectedItems.slice(0, ITEMS_SHOWN).join(', ');
     const rest = affectedItems.length - ITEMS_SHOWN;
     return {
       message: `${message.slice(0, -1)}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`,
-      path: '/body/data',
+      path,
     };
   });
   return refuse('ValidationError', details[0]?.message ?? '', details);
@@ -153,7 +153,7 @@ function desiredEnvironment({ project, command, segments, newId }: Into, importe
   };
 }
 
-function refuseManyParents({ flags }: ProjectState, wanted: readonly ImportedFlag[]): Refusal | null {
+export function refuseManyParents({ flags }: ProjectState, wanted: readonly ImportedFlag[]): Refusal | null {
   for (const { name, dependencies } of wanted) {
     const before = flags.get(name)?.flag.dependencies ?? [];
     const { size } = new Set([...before, ...dependencies].map(({ feature }) => feature));

@@ -166,10 +166,16 @@ const FLAG_PERMISSIONS: readonly PermissionName[] = [
 ];
 
 /** The permissions that the caller lacks for the import. */
-function missingPermissions(
+export function missingPermissions(
   world: World,
   caller: Caller,
-  { project, environment, records }: ImportFlags,
+  {
+    project,
+    environment,
+    records,
+  }: Pick<ImportFlags, 'project' | 'records'> & {
+    readonly environment: string | null;
+  },
 ): readonly PermissionName[] {
   const place = { projectId: project, environment };
   const lacks = (need: Need): boolean => !mayDo(world, caller, need, place);

@@ -18,6 +18,7 @@ import { aboutFlagEnvironment, type DomainEvent, newEvent } from '../state/event
 import { locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
+import { reviveFlags } from './archive-commands.ts';
 import { dependencyRemoved, dependencySet } from './dependency-commands.ts';
 import { flagCreated, metadataEvents } from './flag-commands.ts';
 import { type CreateRecord, createRecord } from './kind-commands.ts';
@@ -68,7 +69,10 @@ function currentIn(world: World, { flags }: ProjectState): Current<Here> {
     flag(name) {
       const flag = flags.get(name)?.flag;
       if (flag === undefined) return undefined;
-      return { flag, archived: flag.archivedAt !== null, environment: environmentsOf(flag) };
+      const environment = environmentsOf(flag);
+      if (flag.archivedAt === null) return { flag, archived: false, environment };
+      // A revived flag is off everywhere.
+      return { flag, archived: true, environment: (name) => ({ ...environment(name), enabled: false }) };
     },
   };
 }
@@ -92,6 +96,8 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
     case 'create-flag':
       assert(making !== null, 'nothing is made without an author');
       return [flagMade(step, making)];
+    case 'revive-flag':
+      return reviveFlags(world, { project: step.project, flags: [step.name] });
     case 'set-metadata': {
       const located = locateFlag(world, step.project, step.name);
       return located.refused ? located : metadataEvents(world, located, step.metadata);

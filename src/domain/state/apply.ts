@@ -225,6 +225,7 @@ function changeProject(touched: Touched, event: Exclude<ProjectEvent, { type: 'p
     case 'default-strategy-updated':
       return putRecord(draft, project, 'defaultStrategies', [event.environment, event.data]);
     case 'features-imported':
+    case 'features-applied':
       return;
     case 'project-favorited':
     case 'project-unfavorited':

@@ -147,6 +147,7 @@ const EVENTS = {
   'project-unfavorited': {},
   'features-exported': {},
   'features-imported': {},
+  'features-applied': {},
   'service-account-created': {},
   'service-account-deleted': {},
   'service-account-updated': {},

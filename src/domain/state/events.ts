@@ -159,6 +159,8 @@ export interface TransferData {
 
 export type ProjectEvent =
   | About<'features-imported', InProjectEnvironment, TransferData>
+  /** The last event of a change that files of flags made; `events` counts those before it. */
+  | About<'features-applied', InProject, TransferData & { readonly events: number }>
   | About<'project-created', InProject, ProjectSettings>
   | About<'project-updated', InProject, ProjectSettings, ProjectSettings>
   | About<'project-deleted', InProject, null, ProjectSettings>

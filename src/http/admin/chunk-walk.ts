@@ -12,7 +12,7 @@ import type { RequestContext } from '../serving/route.ts';
 /** A flag as it is at the moment of a walk. */
 export interface ShownFlag {
   readonly project: ProjectState;
-  readonly record: Pick<FlagRecord, 'flag' | 'createdBy'>;
+  readonly record: Pick<FlagRecord, 'flag' | 'createdBy' | 'revision'>;
 }
 
 /** All flags of the projects as they are at the moment of the call, however long it takes to go through them. */

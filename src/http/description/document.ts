@@ -161,6 +161,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Edge', 'For Unleash Edge.'],
   ['Environments', 'Where applications run, such as development and production.'],
   ['Events', 'What has changed, when, and by whom.'],
+  ['Flags as code', 'Flags as files in a repository say them, compared and carried out.'],
   ['Export and import', 'Flags in a file, to take them to another environment, project or service.'],
   ['Favorites', 'What users mark to find it again.'],
   ['Features', 'Flags: to create, read, change, clone, archive and roll back.'],

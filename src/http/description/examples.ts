@@ -191,6 +191,12 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['frontendApiOrigins', 'https://shop.example'],
   ['requestUri', '/api/frontend/streaming'],
   ['query', FLAG],
+  ['FlagsAsCode.segments', ['beta-testers']],
+  ['FlagsAsCode.ids', [ID]],
+  [
+    'ApplyFlags.changes',
+    [{ flag: FLAG, environment: null, field: 'description', before: '', after: 'A shorter checkout' }],
+  ],
   ['edit', `/projects/default/features/${FLAG}/strategies/edit?environmentId=development&strategyId=${ID}`],
   ['contextValues', 'NO'],
   ['context', CONTEXT],

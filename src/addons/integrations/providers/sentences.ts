@@ -109,6 +109,7 @@ export const SENTENCES: Readonly<Record<EventType, string>> = {
   'project-favorited': 'marked the project {project} as a favorite',
   'project-unfavorited': 'removed the project {project} from the favorites',
   'features-exported': 'exported {count} from {environment}',
+  'features-applied': 'changed {count} of the project {project} from files',
   'features-imported': 'imported {count} into {environment} of the project {project}',
   ...record('service-account', 'the service account'),
   'feature-potentially-stale-on':

@@ -1,0 +1,205 @@
+/**
+ * Carries out a plan of a project: directly, or as change requests of environments that take no other changes. Each call is one
+ * change of the server, which happens as a whole or not at all, so a command that is interrupted leaves nothing half done, and going
+ * on is to plan again.
+ */
+import { grouped } from '../../domain/json/grouped.ts';
+import { jsonEqual } from '../../domain/json/json.ts';
+import { AdminCallError, type AdminClient } from '../../host/admin-client.ts';
+import { CommandFailure } from '../../host/command-failure.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import type { Change, FileStrategy, ShownFlag } from './flag-file.ts';
+import type { ProjectPlan, ShownProject, Tell } from './plan.ts';
+
+/** Flags and events of one call, below what the server takes. */
+const FLAGS_MAX = 250;
+const EVENTS_MAX = 1_100;
+/** Changes of one call that proposes them. */
+const PROPOSED_MAX = 500;
+
+export interface Request {
+  readonly environment: string;
+  readonly url: string;
+  /** False where a request of the caller was open before, to which nothing was added. */
+  readonly isNew: boolean;
+}
+
+export async function carryOut(
+  client: AdminClient,
+  url: string,
+  { project, changes }: ProjectPlan,
+  shown: ShownProject,
+  tell: Tell,
+): Promise<readonly Request[]> {
+  const { direct, proposed } = await divided(client, project, changes, shown);
+  let done = 0;
+  for (const some of batches(direct)) {
+    await sent(client, project, some);
+    done += some.length;
+    tell('changing', done, direct.length);
+  }
+  const requests: Request[] = [];
+  for (const [environment, some] of proposed)
+    requests.push(await propose(client, url, { project, environment, changes: some }, shown));
+  return requests;
+}
+
+async function sent(client: AdminClient, project: string, changes: readonly Change[]): Promise<void> {
+  try {
+    await client.call('POST', `/projects/${encodeURIComponent(project)}/flags-as-code`, { changes });
+  } catch (error) {
+    if (error instanceof AdminCallError && error.status === 412)
+      throw new CommandFailure(EXIT.drift, error.message);
+    throw error;
+  }
+}
+
+/** A flag is in one batch; new flags and archived ones come first and last, because others depend on them. */
+function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
+  const byFlag = [...grouped(changes, ({ flag }) => flag).values()];
+  const order = (one: readonly Change[]): number => {
+    if (one.some(({ field, after }) => field === 'presence' && after === 'archived')) return 2;
+    return one.some(({ field }) => field === 'dependencies') ? 1 : 0;
+  };
+  const all: Change[][] = [];
+  let [flags, events] = [FLAGS_MAX, 0];
+  for (const one of byFlag.toSorted((a, b) => order(a) - order(b))) {
+    const count = one.reduce((sum, change) => sum + eventsOf(change), 0);
+    if (flags === FLAGS_MAX || events + count > EVENTS_MAX) {
+      all.push([]);
+      [flags, events] = [0, 0];
+    }
+    all.at(-1)?.push(...one);
+    flags += 1;
+    events += count;
+  }
+  return all;
+}
+
+/** The most events that a change may record. */
+function eventsOf({ field, before, after }: Change): number {
+  if (field === 'strategies' || field === 'tags' || field === 'dependencies')
+    return (before as readonly unknown[]).length + (after as readonly unknown[]).length + 1;
+  return 1;
+}
+
+async function divided(
+  client: AdminClient,
+  project: string,
+  changes: readonly Change[],
+  { flags }: ShownProject,
+) {
+  const direct: Change[] = [];
+  const proposed = new Map<string, Change[]>();
+  const protectedOnes = await protectedEnvironments(client, project);
+  for (const change of changes) {
+    const environments = flags.get(change.flag)?.environments ?? [];
+    const isServing = change.field === 'dependencies' || change.after === 'archived';
+    const [on] = isServing
+      ? environments.filter(({ name, enabled }) => enabled && protectedOnes.has(name))
+      : [];
+    const place = change.environment ?? on?.name ?? null;
+    if (place === null || !protectedOnes.has(place)) direct.push(change);
+    else proposed.set(place, [...(proposed.get(place) ?? []), change]);
+  }
+  return { direct, proposed };
+}
+
+/** The environments that take changes by request alone; none where the server knows no requests. */
+async function protectedEnvironments(client: AdminClient, project: string): Promise<ReadonlySet<string>> {
+  const path = `/projects/${encodeURIComponent(project)}/change-requests/config`;
+  const configured = (await client.getIfThere(path, true)) as
+    | readonly { readonly environment: string; readonly changeRequestEnabled: boolean }[]
+    | null;
+  return new Set(configured?.flatMap((one) => (one.changeRequestEnabled ? one.environment : [])));
+}
+
+interface Proposal {
+  readonly project: string;
+  readonly environment: string;
+  readonly changes: readonly Change[];
+}
+
+interface OpenRequest {
+  readonly id: number;
+  readonly environment: string;
+}
+
+async function propose(
+  client: AdminClient,
+  url: string,
+  { project, environment, changes }: Proposal,
+  { flags }: ShownProject,
+): Promise<Request> {
+  const path = `/projects/${encodeURIComponent(project)}/change-requests`;
+  const address = ({ id }: OpenRequest) => `${url}/projects/${project}/change-requests/${id}`;
+  const open = (await client.get(`${path}/pending`)) as readonly OpenRequest[];
+  const mine = open.find((one) => one.environment === environment);
+  if (mine !== undefined) return { environment, url: address(mine), isNew: false };
+  const segments = await segmentIds(client, changes);
+  const actions = changes.flatMap((change) => actionsOf(change, flags.get(change.flag), segments));
+  const to = `/projects/${encodeURIComponent(project)}/environments/${encodeURIComponent(environment)}/change-requests`;
+  let request: OpenRequest | null = null;
+  for (let at = 0; at < actions.length; at += PROPOSED_MAX)
+    request = (await client.call('POST', to, actions.slice(at, at + PROPOSED_MAX))) as OpenRequest;
+  if (request === null) throw new Error('A proposal has at least one change.');
+  await client.call('PUT', `${path}/${request.id}/state`, { state: 'In review' });
+  return { environment, url: address(request), isNew: true };
+}
+
+async function segmentIds(
+  client: AdminClient,
+  changes: readonly Change[],
+): Promise<ReadonlyMap<string, number>> {
+  const uses = changes.some(
+    ({ field, after }) =>
+      field === 'strategies' && (after as FileStrategy[]).some((one) => one.segments.length > 0),
+  );
+  if (!uses) return new Map();
+  const { segments } = (await client.get('/segments')) as {
+    readonly segments: readonly { readonly id: number; readonly name: string }[];
+  };
+  return new Map(segments.map(({ id, name }) => [name, id]));
+}
+
+interface Action {
+  readonly feature: string;
+  readonly action: string;
+  readonly payload?: object;
+}
+
+function actionsOf(
+  { flag: feature, environment, field, before, after }: Change,
+  flag: ShownFlag | undefined,
+  segments: ReadonlyMap<string, number>,
+): readonly Action[] {
+  if (field === 'enabled') return [{ feature, action: 'updateEnabled', payload: { enabled: after } }];
+  if (field === 'variants') return [{ feature, action: 'patchVariant', payload: { variants: after } }];
+  if (field === 'presence') return [{ feature, action: 'archiveFeature' }];
+  if (field === 'dependencies') {
+    const removed = (before as readonly object[]).length > 0 ? [{ feature, action: 'deleteDependency' }] : [];
+    const added = (after as readonly object[]).map((payload) => ({
+      feature,
+      action: 'addDependency',
+      payload,
+    }));
+    return [...removed, ...added];
+  }
+  const ids = flag?.environments.find(({ name }) => name === environment)?.ids ?? [];
+  const bodyOf = (one: FileStrategy) => ({
+    ...one,
+    segments: one.segments.map((name) => segments.get(name) ?? 0),
+  });
+  const [was, becomes] = [before as readonly FileStrategy[], after as readonly FileStrategy[]];
+  return [
+    ...becomes.flatMap((one, at): readonly Action[] => {
+      if (at >= was.length)
+        return [{ feature, action: 'addStrategy', payload: { ...bodyOf(one), sortOrder: at } }];
+      if (jsonEqual(one, was[at])) return [];
+      return [{ feature, action: 'updateStrategy', payload: { id: ids[at], ...bodyOf(one) } }];
+    }),
+    ...was.slice(becomes.length).map((_, at) => {
+      return { feature, action: 'deleteStrategy', payload: { id: ids[becomes.length + at] } };
+    }),
+  ];
+}
