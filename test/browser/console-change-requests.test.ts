@@ -333,4 +333,53 @@ describeConsole('change requests in the console', (shared) => {
     assert.equal(described.payload.description, 'Volunteers');
     assert.equal((await inProduction('drafted')).strategies[0].parameters.rollout, '10');
   });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`is accessible in its lists, pages and forms on a phone, ${colorScheme}`, async () => {
+      const flag = `seen-${colorScheme}`;
+      await flagInProduction(flag);
+      const { people, author, reviewer } = await authorAndReviewer(shared.server);
+      const strategy = (await inProduction(flag)).strategies[0];
+      const change = { feature: flag, action: 'updateStrategy', payload: strategy };
+      const { id } = await approvedRequest(author, reviewer, change);
+      const scheduledAt = `${new Date().getUTCFullYear() + 1}-01-01T06:00:00.000Z`;
+      await succeeded(author('PUT', `${REQUESTS}/${id}/state`, { state: 'Scheduled', scheduledAt }));
+      const draft = await propose(author, change);
+      const { token } = people.author;
+      const page = await shared.signedIn({
+        token,
+        colorScheme,
+        width: 390,
+        place: `#/projects/default/flags/${flag}`,
+      });
+      const look = async (what: string) => {
+        await fitsTheWidth(page, what);
+        await isAccessible(page, what);
+      };
+      await page.getByText(/^Scheduled, /).waitFor();
+      await look('a flag with requests');
+      await page.goto(`${shared.server.origin}/#/change-requests?show=mine`);
+      await page.getByText('2 change requests').waitFor();
+      await look('the list');
+      await page.goto(`${shared.server.origin}/#/projects/default/change-requests/${draft.id}`);
+      await page.getByText('Scheduled requests change the same').waitFor();
+      await look('a draft');
+      await page.getByRole('button', { name: /^Edit change/ }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').getByText('Once the change request is applied').waitFor();
+      await look('the form of a change');
+      await page.keyboard.press('Escape');
+      await press(page, 'Send to review…');
+      await page.getByRole('dialog').waitFor();
+      await look('the form of a review');
+      const settings = await shared.signedIn({
+        colorScheme,
+        width: 390,
+        place: '#/projects/default/settings',
+      });
+      await choose(settings, 'More for production', 'Change requests… production');
+      await settings.getByRole('dialog').getByLabel('Required approvals').waitFor();
+      await fitsTheWidth(settings, 'the settings');
+      await isAccessible(settings, 'the settings');
+    });
 });
