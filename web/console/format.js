@@ -2,6 +2,7 @@
 
 const NUMBER = new Intl.NumberFormat();
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** @param {number} value */
@@ -21,6 +22,9 @@ export const date = (iso) => DATE.format(new Date(iso));
 
 /** @param {string} iso */
 export const dateTime = (iso) => DATE_TIME.format(new Date(iso));
+
+/** @param {string} iso */
+export const minute = (iso) => MINUTE.format(new Date(iso));
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 

@@ -1,7 +1,7 @@
 /** A change request by its title, its state with what decides about it, and what pages show of open ones. */
 import { useState } from 'preact/hooks';
 import { useEvents } from '../feed.js';
-import { dateTime } from '../format.js';
+import { minute } from '../format.js';
 import { hrefOf } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -17,7 +17,7 @@ export function RequestState({ of: { state, approvals, minApprovals, schedule } 
     state === 'In review'
       ? `In review, ${approvals.length} of ${minApprovals}`
       : state === 'Scheduled' && schedule !== undefined
-        ? `${schedule.status === 'pending' ? 'Scheduled' : `Schedule ${schedule.status}`}, ${dateTime(schedule.scheduledAt)}`
+        ? `${schedule.status === 'pending' ? 'Scheduled' : `Schedule ${schedule.status}`}, ${minute(schedule.scheduledAt)}`
         : state;
   return <span class={`badge${isWaiting ? ' badge-warn' : ''}`}>{text}</span>;
 }
