@@ -349,7 +349,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: "flags with types for code, as OpenFeature's command line reads and writes them",
     imports: [
       'addons/sdk',
-      ...below('domain', 'decide', 'flags', 'json', 'state'),
+      ...below('domain', 'access', 'decide', 'flags', 'json', 'state'),
       'host',
       ...below('http', 'admin', 'serving', 'transport'),
     ],

@@ -134,7 +134,7 @@ async function pathOf(client: AdminClient, name: string): Promise<string> {
 const wholeFlag = async (client: AdminClient, path: string): Promise<WholeFlag> =>
   (await client.get(path)) as WholeFlag;
 
-/** Changes the flag of a name, and shows it. */
+/** Sends what is to be sent about the flag of a name, and shows the flag. */
 const change = (
   context: CommandContext,
   options: FlagOptions,
@@ -186,13 +186,12 @@ function print(context: CommandContext, options: FlagOptions, flag: WholeFlag): 
     ['type', printable(flag.type)],
     ['description', printable(flag.description ?? '')],
   ];
-  for (const one of flag.environments) {
-    rows.push(['', switchText(context, one)]);
-    for (const {
-      name,
-      parameters: { rollout },
-    } of one.strategies)
-      rows.push(['', printable(`  ${name}${rollout === undefined ? '' : ` ${rollout}%`}`)]);
+  for (const environment of flag.environments) {
+    rows.push(['', switchText(context, environment)]);
+    for (const { name, parameters } of environment.strategies) {
+      const share = parameters['rollout'] === undefined ? '' : ` ${parameters['rollout']}%`;
+      rows.push(['', printable(`  ${name}${share}`)]);
+    }
   }
   printResult(context, options, flag, fields(rows));
 }

@@ -3,12 +3,13 @@
  * no project is about the project `default`; the command line keeps the path of its address, but not its query.
  */
 import * as v from 'valibot';
+import type { PermissionName } from '../../domain/access/permissions.ts';
 import { ownCommand } from '../../domain/decide/decide.ts';
 import { unlessArchived } from '../../domain/decide/guards.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { described, Timestamp, titled } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
-import { invalid, isRefusal, present, type refuse } from '../../domain/state/refusal.ts';
+import { invalid, isRefusal, present, type Refusal } from '../../domain/state/refusal.ts';
 import { DEFAULT_PROJECT } from '../../domain/state/seed-events.ts';
 import type { World } from '../../domain/state/world.ts';
 import { FlagNameSchema } from '../../http/admin/bodies.ts';
@@ -78,7 +79,7 @@ type Body = v.InferOutput<typeof UpdateBody>;
 
 const projectOf = ({ projectId = DEFAULT_PROJECT }: Partial<Params>): string => projectId;
 
-const located = (world: World, params: Params): LocatedFlag | ReturnType<typeof refuse> =>
+const located = (world: World, params: Params): LocatedFlag | Refusal =>
   unlessArchived(locateFlag(world, projectOf(params), params.featureName));
 
 /** The response with the rights of the caller, as the command line asks for them. */
@@ -87,9 +88,8 @@ function withCapabilities(
   { status, headers, body }: HttpResponse,
 ): HttpResponse {
   const place = { projectId: projectOf(params), environment: null };
-  const may = (
-    ...needs: readonly ('CREATE_FEATURE' | 'UPDATE_FEATURE' | 'UPDATE_FEATURE_VARIANTS' | 'DELETE_FEATURE')[]
-  ) => needs.every((name) => mayDo(world, caller, { permission: 'flag:write', needs: [name] }, place));
+  const may = (...needs: readonly PermissionName[]): boolean =>
+    needs.every((name) => mayDo(world, caller, { permission: 'flag:write', needs: [name] }, place));
   const writes = may('CREATE_FEATURE', 'UPDATE_FEATURE', 'UPDATE_FEATURE_VARIANTS') ? ['write'] : [];
   const capabilities = ['read', ...writes, ...(may('DELETE_FEATURE') ? ['delete'] : [])];
   return { status, headers: headers.with('x-manifest-capabilities', capabilities.join(',')), body };
@@ -109,7 +109,7 @@ function written(status: number, context: RequestContext<unknown>, key: string):
 
 /** Payloads are variants, which have a right of their own. */
 const refuseVariants: Guard = (world, caller, events) => {
-  const [event] = events.filter(({ type }) => type.endsWith('variants-updated'));
+  const event = events.find(({ type }) => type.endsWith('variants-updated'));
   const need = { permission: 'flag:write', needs: ['UPDATE_FEATURE_VARIANTS'] } as const;
   const place = { projectId: event?.project ?? null, environment: null };
   return event === undefined ? null : ADMIN_ACCESS.refuse(world, caller, need, place);
