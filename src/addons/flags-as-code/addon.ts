@@ -6,6 +6,7 @@ export const flagsAsCode: Addon = {
   verbs: {
     plan: async () => (await import('./commands.ts')).addPlan,
     apply: async () => (await import('./commands.ts')).addApply,
+    pull: async () => (await import('./pull.ts')).addPull,
     promote: async () => (await import('./commands.ts')).addPromote,
   },
   configure: async () => {

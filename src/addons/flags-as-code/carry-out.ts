@@ -54,7 +54,7 @@ async function sent(client: AdminClient, project: string, changes: readonly Chan
   }
 }
 
-/** A flag is in one batch; new flags and archived ones come first and last, because others depend on them. */
+/** A flag is in one batch. Of several batches those come first that others may depend on, and archived flags come last. */
 function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
   const byFlag = [...grouped(changes, ({ flag }) => flag).values()];
   const order = (one: readonly Change[]): number => {
@@ -63,7 +63,7 @@ function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
   };
   const all: Change[][] = [];
   let [flags, events] = [FLAGS_MAX, 0];
-  for (const one of byFlag.toSorted((a, b) => order(a) - order(b))) {
+  for (const one of byFlag.length > FLAGS_MAX ? byFlag.toSorted((a, b) => order(a) - order(b)) : byFlag) {
     const count = one.reduce((sum, change) => sum + eventsOf(change), 0);
     if (flags === FLAGS_MAX || events + count > EVENTS_MAX) {
       all.push([]);

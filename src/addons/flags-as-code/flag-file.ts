@@ -136,7 +136,7 @@ export interface ShownFlag {
 }
 
 const UNTOUCHED: Readonly<Record<string, unknown>> = { enabled: false, strategies: [], variants: [] };
-const INITIAL: Readonly<Record<string, unknown>> = {
+export const INITIAL: Readonly<Record<string, unknown>> = {
   ...{ description: '', type: 'release', stale: false, impressionData: false },
   ...{ links: [], tags: [], dependencies: [] },
 };
