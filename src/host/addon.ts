@@ -79,7 +79,7 @@ export interface ConfiguredAddon {
   readonly guard?: EventGuard;
   /** Gives events that are recorded with a project that is created; at most one add-on has it. */
   readonly protectNewProject?: ProtectNewProject;
-  /** Finds its requests to change a flag. */
+  /** Finds its requests to change a flag; at most one add-on has it. */
   readonly pending?: PendingRequests;
   /** Paths of its own. */
   readonly surfaces?: readonly Surface[];

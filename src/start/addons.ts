@@ -60,7 +60,9 @@ export async function configureAddons(
   const addons = configured.filter((one) => one !== null);
   registerKinds(addons.flatMap(({ kinds = [] }) => kinds));
   registerGuards(addons.flatMap(({ guard }) => guard ?? []));
-  registerNewProjects(addons.flatMap(({ protectNewProject }) => protectNewProject ?? []));
-  registerPendingRequests(addons.flatMap(({ pending }) => pending ?? []));
+  registerNewProjects(
+    addons.find(({ protectNewProject }) => protectNewProject !== undefined)?.protectNewProject,
+  );
+  registerPendingRequests(addons.find(({ pending }) => pending !== undefined)?.pending);
   return addons;
 }

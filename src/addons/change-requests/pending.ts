@@ -1,6 +1,6 @@
 /** The requests that wait to change a flag: those that were sent to review and are not closed. */
 import type { StrategyInput } from '../../domain/flags/strategy.ts';
-import { findAddonRecord, recordsRevision } from '../../domain/state/addon-records.ts';
+import { findAddonRecord } from '../../domain/state/addon-records.ts';
 import type { PendingRequests, PendingStrategy } from '../../domain/state/pending-requests.ts';
 import { invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
 import { worldAfter } from './apply-request.ts';
@@ -26,7 +26,7 @@ function usesIn(request: StoredRequest, segment: number): readonly PendingStrate
 }
 
 export const pendingChangeRequests: PendingRequests = {
-  revision: (world) => recordsRevision(world, REQUEST),
+  revision: ({ addonRecords }) => addonRecords.get(REQUEST.name)?.revision ?? 0,
   ofFlag: (world, project, flag, environment) =>
     findRequests(world, flagKey(project, flag)).flatMap((request) =>
       request.environment === environment && isPending(request) ? request.id : [],

@@ -23,8 +23,8 @@ export type ProtectNewProject = (
 /** The one of this server, from its start to its end; null where no add-on protects environments. */
 let registered: ProtectNewProject | null = null;
 
-export function registerNewProjects(protections: readonly ProtectNewProject[]): void {
-  registered = protections[0] ?? null;
+export function registerNewProjects(protect: ProtectNewProject | null = null): void {
+  registered = protect;
 }
 
 const FIELD = '/body/changeRequestEnvironments';

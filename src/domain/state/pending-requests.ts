@@ -36,19 +36,16 @@ export interface Applied {
   readonly environment: string;
 }
 
-/** The finders of this server, which are the same from its start to its end. */
-let registered: readonly PendingRequests[] = [];
-
-export function registerPendingRequests(pending: readonly PendingRequests[]): void {
-  registered = pending;
-}
-
-export const pendingRequests: PendingRequests = {
-  revision: (world) => registered.reduce((newest, one) => Math.max(newest, one.revision(world)), 0),
-  ofFlag: (...about) => registered.flatMap((one) => one.ofFlag(...about)),
-  *ofSegment(...about) {
-    for (const one of registered) yield* one.ofSegment(...about);
-  },
-  applied: (...about) =>
-    registered[0]?.applied(...about) ?? notFound(`There is no change request "${about[1]}".`),
+const NO_REQUESTS: PendingRequests = {
+  revision: () => 0,
+  ofFlag: () => [],
+  ofSegment: () => [],
+  applied: (_, id) => notFound(`There is no change request "${id}".`),
 };
+
+/** The requests of this server, in the same way from its start to its end. Each read of a flag asks them, so nothing stands in between. */
+export let pendingRequests = NO_REQUESTS;
+
+export function registerPendingRequests(pending: PendingRequests = NO_REQUESTS): void {
+  pendingRequests = pending;
+}

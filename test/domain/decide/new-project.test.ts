@@ -11,7 +11,7 @@ const create = (...names: readonly string[]): Command => ({
 
 describe('a new project', () => {
   it('is refused with environments to protect where nothing protects any, and made where it names none', () => {
-    registerNewProjects([]);
+    registerNewProjects();
     assert.equal(new TestWorld().run(create('production')), 'ValidationError');
     assert.deepEqual(new TestWorld().run(create()), ['project-created']);
   });
