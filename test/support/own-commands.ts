@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
+import type { Actor } from '../../src/domain/state/decision.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import type { World } from '../../src/domain/state/world.ts';
@@ -18,12 +19,14 @@ interface OwnCommands {
   readonly timesMin: number;
   /** Commands by name, one of which is carried out. */
   choices(random: ValueRandom, world: World): Readonly<Record<string, Command>>;
+  /** Gives the commands; a token unless given. */
+  actor?(random: ValueRandom, world: World): Actor;
   /** Further checks, once a command was carried out. */
   after?(state: TestWorld, command: Command): void;
 }
 
 /** Deciding changes nothing, the memory is counted, events replay to the same state, and each command is carried out often enough for that to say something. */
-export function checkOwnCommands({ numRuns, timesMin, choices, after }: OwnCommands): void {
+export function checkOwnCommands({ numRuns, timesMin, choices, actor, after }: OwnCommands): void {
   const times = new Map<string, number>();
   let names: readonly string[] = [];
   fc.assert(
@@ -36,7 +39,7 @@ export function checkOwnCommands({ numRuns, timesMin, choices, after }: OwnComma
         names = Object.keys(all);
         const name = pick(random, names);
         const before = stateHash(state.world);
-        const decision = state.decide(all[name]!);
+        const decision = state.decide(all[name]!, actor?.(random, state.world));
         assert.equal(stateHash(state.world), before, 'deciding changes nothing');
         if (isRefusal(decision)) continue;
         state.record(decision);
