@@ -21,12 +21,12 @@ import {
   locateRequest,
   REQUEST,
   requestEvent,
-  requestsOf,
   type StoredChange,
   type StoredRequest,
   WRITTEN_BYTES_MAX,
 } from './kind.ts';
 import type { Place } from './protection.ts';
+import { authorKey, findRequests } from './request-index.ts';
 import { mayReview, userMay } from './rights.ts';
 
 export type ParsedChange = Pick<StoredChange, 'feature' | 'action' | 'payload'>;
@@ -120,12 +120,7 @@ export function addChanges(
 ): Decision {
   const place = { project, environment };
   const { userId } = context.actor;
-  const known = requestsOf(world, project).find(
-    (one) =>
-      one.environment === environment &&
-      one.createdBy === userId &&
-      (one.state === 'Draft' || one.state === 'In review'),
-  );
+  const [known] = findRequests(world, authorKey(place, userId), 1);
   const before = known ?? newRequest(world, place, context);
   if (isRefusal(before)) return before;
   const added: StoredChange[] = [];

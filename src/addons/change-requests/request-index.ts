@@ -13,11 +13,13 @@ import {
   type StoredChange,
   type StoredRequest,
 } from './kind.ts';
+import type { Place } from './protection.ts';
 
 /** Keys of an open request; neither ids of projects, names of environments and flags, nor ids of strategies have a space. */
-function keysOf({ project, environment, state, changes }: StoredRequest): ReadonlySet<string> {
+function keysOf({ project, environment, state, changes, createdBy }: StoredRequest): ReadonlySet<string> {
   const keys = new Set<string>();
   if (CLOSED.includes(state)) return keys;
+  if (state !== 'Scheduled') keys.add(authorKey({ project, environment }, createdBy));
   for (const change of changes) {
     if (change.feature !== null) keys.add(flagKey(project, change.feature));
     if (state !== 'Scheduled') continue;
@@ -30,9 +32,13 @@ function keysOf({ project, environment, state, changes }: StoredRequest): Readon
 /** Key of the requests that change a flag. */
 export const flagKey = (project: string, flag: string): string => `${project} ${flag}`;
 
+/** Key of the one to which its author may add. */
+export const authorKey = ({ project, environment }: Place, userId: number): string =>
+  `${project} ${environment} @${userId}`;
+
 /** Key of the scheduled ones that change a flag or a segment in an environment; with an id behind it, those of its strategy, and with `*`, those of all. */
 export const targetKey = (
-  { project, environment }: Pick<StoredRequest, 'project' | 'environment'>,
+  { project, environment }: Place,
   { feature, payload }: Pick<StoredChange, 'feature' | 'payload'>,
 ): string => `${project} ${environment} ${feature ?? `#${(payload as { readonly id: number }).id}`}`;
 
