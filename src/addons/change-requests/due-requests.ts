@@ -88,9 +88,13 @@ export class DueRequests {
   async #carryOut(): Promise<void> {
     const { engine, isLeading } = this.#options;
     this.#part += 1;
+    // What was refused because another node led need not wait once this one leads again.
+    if (!isLeading()) this.#retryAtMs = 0;
     while (!this.#isClosed && isLeading()) {
       const nowMs = engine.nextTime();
-      if (nowMs < this.#retryAtMs) return;
+      const waitMs = this.#retryAtMs - nowMs;
+      // A longer wait is by a clock that was ahead then.
+      if (waitMs > 0 && waitMs <= RETRY_MS) return;
       const next = this.#next();
       if (next === undefined || next.atMs > nowMs) return;
       // One that changes nothing, or fails, holds up no others: it is due again once any request has changed.

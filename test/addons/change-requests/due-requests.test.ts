@@ -371,6 +371,32 @@ describe('scheduled change requests', () => {
     assert.equal(scene.lastId, lastId);
   });
 
+  it('are tried again at once where the clock was ahead at a fault, or another node has led since', async () => {
+    const scene = await Scene.open();
+    await scene.scheduled('shop', MINUTE_MS);
+    await scene.scheduled('cart', 2 * MINUTE_MS);
+    let leads: () => boolean = () => {
+      throw new Error('broken');
+    };
+    const due = scene.due({ isLeading: () => leads() });
+    scene.engine.manual.nowMs += 60 * MINUTE_MS;
+    await due.look();
+    scene.engine.manual.nowMs -= 59 * MINUTE_MS;
+    leads = () => true;
+    await due.look();
+    assert.deepEqual([scene.isOn('shop'), scene.isOn('cart')], [true, false]);
+    scene.engine.manual.nowMs += MINUTE_MS;
+    leads = () => {
+      throw new Error('broken');
+    };
+    await due.look();
+    leads = () => false;
+    await due.look();
+    leads = () => true;
+    await due.look();
+    assert.equal(scene.isOn('cart'), true);
+  });
+
   it('leave drafts that nobody touched for 90 days cancelled, and younger ones as they are', async () => {
     const scene = await Scene.open();
     const id = await scene.draft('shop');

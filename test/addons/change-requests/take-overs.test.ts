@@ -17,7 +17,7 @@ import { TestCluster, type TestNode } from '../replication/test-cluster.ts';
 registerKinds([REQUEST]);
 
 const SEED = Number(process.env['SEED'] ?? 49);
-const TAKE_OVERS = runs(20, 20);
+const TAKE_OVERS = runs(20, 100);
 /** After its moment, or after a node leads again, a request is applied within this. */
 const APPLIED_MS_MAX = 5_000;
 const HOUR_MS = 60 * 60_000;
