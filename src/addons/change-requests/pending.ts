@@ -3,6 +3,7 @@ import type { StrategyInput } from '../../domain/flags/strategy.ts';
 import { findAddonRecord } from '../../domain/state/addon-records.ts';
 import type { PendingRequests, PendingStrategy } from '../../domain/state/pending-requests.ts';
 import { invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
+import { numericId } from '../../http/admin/locators.ts';
 import { worldAfter } from './apply-request.ts';
 import { CLOSED, isOrphan, REQUEST, requestsIn, type StoredRequest } from './kind.ts';
 import { findRequests, flagKey } from './request-index.ts';
@@ -35,7 +36,7 @@ export const pendingChangeRequests: PendingRequests = {
     for (const request of requestsIn(world)) yield isPending(request) ? usesIn(request, id) : [];
   },
   applied({ seen, whole }, id, at) {
-    const request = findAddonRecord(seen, REQUEST, id)?.data;
+    const request = findAddonRecord(seen, REQUEST, numericId(id))?.data;
     if (request === undefined || isOrphan(seen, request))
       return notFound(`There is no change request "${id}".`);
     if (CLOSED.includes(request.state))

@@ -11,7 +11,6 @@ import { noEnvironment, refuseUnknownProjects } from '../../domain/state/locate.
 import { pendingRequests } from '../../domain/state/pending-requests.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { ALL } from '../../domain/state/world.ts';
-import { numericId } from '../../http/admin/locators.ts';
 import { JSON_HEADERS } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import { fieldsLeftOut } from '../sdk/evaluation/context.ts';
@@ -157,7 +156,7 @@ async function playRequest(
   const { engine, params, requester, body } = context;
   const { world: whole, lastId: revision } = engine;
   const at = { nowMs: context.now(), lastId: revision };
-  const applied = pendingRequests.applied({ seen: context.world, whole }, numericId(params.id), at);
+  const applied = pendingRequests.applied({ seen: context.world, whole }, params.id, at);
   if (isRefusal(applied)) return applied;
   const { environment, world, project } = applied;
   const { flags } = world.projects.get(project)!;

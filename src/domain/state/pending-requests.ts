@@ -21,7 +21,7 @@ export interface PendingRequests {
   /** Strategies with which each request would use a segment: an empty list for most, since there may be many requests. */
   ofSegment(world: World, id: number): Iterable<readonly PendingStrategy[]>;
   /** The state as it would be after an open request that is in the part `seen` of it; refused where the request could not be applied. */
-  applied(states: { readonly seen: World; readonly whole: World }, id: number, at: Moment): Applied | Refusal;
+  applied(states: { readonly seen: World; readonly whole: World }, id: string, at: Moment): Applied | Refusal;
 }
 
 /** The time, and the id of the newest event. */

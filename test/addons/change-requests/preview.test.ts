@@ -32,7 +32,7 @@ describeInterface('a change request that is not applied yet', (server) => {
     for (const name of ['child', 'parent', 'other']) await makeFlag(server().call, name);
     await protect(server());
   });
-  const play = (id: number, context: object, by = author) =>
+  const play = (id: number | string, context: object, by = author) =>
     by('POST', `/playground/change-request/${id}`, { context });
   const enabledIn = ({ features }: { readonly features: readonly Played[] }) =>
     Object.fromEntries(
@@ -92,7 +92,10 @@ describeInterface('a change request that is not applied yet', (server) => {
       gone.body.message,
       /^The change \d+ \(updateEnabled of the flag "going"\) cannot be applied/,
     );
-    for (const unknown of [9_999, 'none']) assert.equal((await play(unknown as number, {})).status, 404);
+    for (const unknown of ['9999', 'none']) {
+      const { status, body } = await play(unknown, {});
+      assert.deepEqual([status, body.message], [404, `There is no change request "${unknown}".`]);
+    }
     await succeeded(server().call('POST', '/projects', { id: 'hidden', name: 'Hidden', mode: 'private' }));
     await succeeded(server().call('POST', '/projects/hidden/features', { name: 'hidden' }));
     const owner = as(server(), await addUser(server(), 1));
