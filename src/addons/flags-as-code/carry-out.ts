@@ -64,7 +64,8 @@ function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
   const all: Change[][] = [];
   let [flags, events] = [FLAGS_MAX, 0];
   for (const one of byFlag.length > FLAGS_MAX ? byFlag.toSorted((a, b) => order(a) - order(b)) : byFlag) {
-    const count = one.reduce((sum, change) => sum + eventsOf(change), 0);
+    const [first] = one as [Change];
+    const count = one.reduce((sum, change) => sum + (isInCreation(change, first) ? 0 : eventsOf(change)), 0);
     if (flags === FLAGS_MAX || events + count > EVENTS_MAX) {
       all.push([]);
       [flags, events] = [0, 0];
@@ -76,12 +77,17 @@ function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
   return all;
 }
 
-/** The most events that a change may record. */
+/** The most events that a change may record; one that creates a flag has its metadata. */
 function eventsOf({ field, before, after }: Change): number {
-  if (field === 'strategies' || field === 'tags' || field === 'dependencies')
-    return (before as readonly unknown[]).length + (after as readonly unknown[]).length + 1;
-  return 1;
+  if (field !== 'strategies' && field !== 'tags' && field !== 'dependencies') return 1;
+  const present = (before as readonly unknown[]).length;
+  return present + (after as readonly unknown[]).length + (present === 0 ? 0 : 1);
 }
+
+const METADATA: ReadonlySet<string> = new Set(['description', 'type', 'impressionData', 'links']);
+
+const isInCreation = (change: Change, { before }: Change): boolean =>
+  before === 'absent' && METADATA.has(change.field);
 
 async function divided(
   client: AdminClient,
