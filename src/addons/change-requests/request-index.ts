@@ -1,6 +1,6 @@
 /**
  * Finds open requests by what they are about. An index follows a state by what has changed since it was looked at last: making it anew of
- * 10,000 requests takes 10 ms.
+ * 20,000 requests takes 35 ms, which the first request that needs it after a start waits for.
  */
 import type { AddonRecords } from '../../domain/kinds/addon-kind.ts';
 import { addonRecordLists } from '../../domain/state/addon-records.ts';
