@@ -269,6 +269,27 @@ describeConsole('change requests in the console', (shared) => {
     assert.deepEqual((await as(shared.server, author)('GET', `${REQUESTS}/pending`)).body, []);
   });
 
+  it('proposes for several environments, or for none where one refuses', async () => {
+    await flagInProduction('half-way');
+    const config = '/projects/default/environments/development/change-requests/config';
+    const required = { changeRequestsEnabled: true, requiredApprovals: 1 };
+    assert.equal((await shared.server.call('PUT', config, required)).status, 200);
+    const author = await addUser(shared.server, EDITOR);
+    const place = '#/projects/default/flags/half-way';
+    const page = await shared.signedIn({ token: author.token, place, expected: /status of 500/ });
+    await page.route('**/environments/development/change-requests', (route) =>
+      route.fulfill({ status: 500, body: '{}' }),
+    );
+    await page.getByRole('region', { name: 'Variants' }).getByRole('button').click();
+    const form = page.getByRole('dialog');
+    await press(form, 'Add variant');
+    await form.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');
+    await press(form, 'Propose');
+    await form.locator('.problem').first().waitFor();
+    assert.deepEqual((await as(shared.server, author)('GET', `${REQUESTS}/pending`)).body, []);
+    await shared.server.call('PUT', config, { ...required, changeRequestsEnabled: false });
+  });
+
   it('says what to do where no request can hold a change', async () => {
     await flagInProduction('staying');
     await shared.server.call('POST', '/projects', {

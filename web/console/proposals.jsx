@@ -256,28 +256,15 @@ export async function propose({ client, feed }, proposals, takeBack) {
   /** @type {Change[]} */
   const undo = [];
   const links = [];
-  for (const proposal of proposals) {
-    const { project, changes, beside = [] } = proposal;
-    /** @type {ChangeRequest} */
-    const request = await client.change(proposing(proposal)).catch(atFields);
-    const { id } = request;
-    const ids = changeIdsOf(request);
-    const at = requestPath({ project, id });
-    undo.push(
-      ...(ids.length === changes.length
-        ? [{ method: /** @type {const} */ ('DELETE'), path: at }]
-        : ids
-            .slice(-changes.length)
-            .map((one) => ({ method: /** @type {const} */ ('DELETE'), path: `${at}/changes/${one}` }))),
-    );
-    links.push(<RequestLink key={id} of={request} />);
-    const { feature = '', payload } = changes[0] ?? {};
-    for (const environment of beside) {
-      const there = path`/projects/${project}/features/${feature ?? ''}/environments/${environment}/variants`;
-      const { variants } = await client.get(there);
-      await client.change({ method: 'PUT', path: there, body: /** @type {any} */ (payload).variants });
-      undo.push({ method: 'PUT', path: there, body: variants });
+  try {
+    for (const proposal of proposals) {
+      const request = await proposeOne(client, proposal, undo);
+      links.push(<RequestLink key={request.id} of={request} />);
     }
+  } catch (error) {
+    // All is proposed, or nothing; what cannot be taken out any more is seen in the draft.
+    for (const one of undo) await client.change(one).catch(() => undefined);
+    throw error;
   }
   notice(
     'done',
@@ -289,6 +276,30 @@ export async function propose({ client, feed }, proposals, takeBack) {
     () => takeBack(undo),
   );
   void feed.look();
+}
+
+/** @param {Session['client']} client @param {Proposal} proposal @param {Change[]} undo to which is added what takes it out again */
+async function proposeOne(client, proposal, undo) {
+  const { project, changes, beside = [] } = proposal;
+  /** @type {ChangeRequest} */
+  const request = await client.change(proposing(proposal)).catch(atFields);
+  const ids = changeIdsOf(request);
+  const at = requestPath(request);
+  undo.push(
+    ...(ids.length === changes.length
+      ? [{ method: /** @type {const} */ ('DELETE'), path: at }]
+      : ids
+          .slice(-changes.length)
+          .map((one) => ({ method: /** @type {const} */ ('DELETE'), path: `${at}/changes/${one}` }))),
+  );
+  const { feature, payload } = changes[0] ?? {};
+  for (const environment of beside) {
+    const there = path`/projects/${project}/features/${feature ?? ''}/environments/${environment}/variants`;
+    const { variants } = await client.get(there);
+    await client.change({ method: 'PUT', path: there, body: /** @type {any} */ (payload).variants });
+    undo.push({ method: 'PUT', path: there, body: variants });
+  }
+  return request;
 }
 
 /** Names the fields as the form does, whose request is the payload. @param {unknown} error @returns {never} */
