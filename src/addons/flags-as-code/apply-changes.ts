@@ -118,7 +118,7 @@ function refuseOthers(world: World, project: ProjectState, { changes }: ApplyCha
     const what = field === 'presence' ? 'whether it is there' : field;
     details.push({
       message: `The flag "${flag}"${place} was changed meanwhile: ${what}.`,
-      path: `/body/changes/${at}`,
+      path: `/body/changes/${at}/before`,
     });
     if (details.length === PARTS_SHOWN) break;
   }

@@ -5,8 +5,10 @@ import { ownCommand, sentWith } from '../../domain/decide/decide.ts';
 import { LINK_ENTRIES } from '../../domain/flags/link.ts';
 import { METADATA_ENTRIES } from '../../domain/flags/metadata.ts';
 import { VariantSchema } from '../../domain/flags/variant.ts';
+import { issuesOf } from '../../domain/json/issues.ts';
 import { described, Integer, list, titled } from '../../domain/json/schema.ts';
 import { invalid, isRefusal, refuse } from '../../domain/state/refusal.ts';
+import { FlagNameSchema } from '../../http/admin/bodies.ts';
 import { walkFlags } from '../../http/admin/chunk-walk.ts';
 import * as locate from '../../http/admin/locators.ts';
 import { pageParameters } from '../../http/admin/query-parameters.ts';
@@ -68,7 +70,7 @@ const ApplyBody = titled('ApplyFlags', {
   changes: v.pipe(
     list(
       v.object({
-        flag: v.string(),
+        flag: FlagNameSchema,
         environment: described(v.nullable(v.string()), 'Null for what a flag has once.'),
         field: v.picklist(['presence', ...FIELDS], `one of presence, ${FIELDS.join(', ')}`),
         before: described(v.unknown(), 'What the part is. Where it is anything else, nothing is changed.'),
@@ -95,12 +97,12 @@ function checked(sent: readonly v.InferOutput<typeof ApplyBody>['changes'][numbe
         environment === null
           ? `The field ${field} is one of an environment.`
           : `The field ${field} is not one of an environment.`,
-        `/body/changes/${at}/field`,
+        `/body/changes/${at}/${environment === null ? 'field' : 'environment'}`,
       );
     const { issues, output } = v.safeParse(schema, change.after);
     if (issues !== undefined || output === undefined)
       return invalid(
-        `The value of ${field} cannot be used: ${issues?.[0].message ?? 'it is missing'}`,
+        `The value of ${field} cannot be used. ${issuesOf(issues ?? [])[0]?.message ?? 'It is missing.'}`,
         `/body/changes/${at}/after`,
       );
     changes.push({ ...change, after: output } as Change);

@@ -407,6 +407,10 @@ class Scene {
         return { ...example, name: 'team-unused' };
       case 'updateFeature':
         return { ...example, name: await this.#flagOf(operation) };
+      case 'applyFlagsAsCode':
+        return {
+          changes: [{ flag: name, environment: null, field: 'presence', before: 'absent', after: 'active' }],
+        };
       case 'validateImport':
       case 'importFeatures':
         return changed(example, ['data', 'dependencies', 0, 'feature'], FLAG);
