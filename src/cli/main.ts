@@ -94,7 +94,7 @@ async function programFor(context: CommandContext, name: string): Promise<Comman
       'after',
       `
 Exit codes: 0 success, 2 changed by somebody else, 64 wrong usage, 65 damaged data, 66 not found, 69 no running server, 73 target exists,
-74 disk error, 75 folder in use, 78 bad configuration.
+74 disk error, 75 folder in use, 78 bad configuration, 130 interrupted.
 
 Examples:
   flagstaff start

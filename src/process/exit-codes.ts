@@ -15,6 +15,7 @@ export const EXIT = {
   folderLocked: 75,
   deposed: 77,
   badConfig: 78,
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -69,5 +70,9 @@ export const EXIT_MEANINGS: Readonly<
   badConfig: {
     meaning: 'invalid setting, or this machine lacks the address in `HTTP_HOST`',
     advice: 'read the message, which names the setting',
+  },
+  interrupted: {
+    meaning: 'Ctrl-C stopped a command that changes flags of a server',
+    advice: '`flagstaff plan` shows what is left; each call happened as a whole or not at all',
   },
 };

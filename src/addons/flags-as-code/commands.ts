@@ -175,9 +175,18 @@ export async function withProgress<T>(
   work: (tell: Tell) => Promise<T>,
 ): Promise<T> {
   const progress = progressOn(terminal, 'flags', monotonicMs);
+  const interrupt = () => {
+    progress.end();
+    terminal.err(
+      'flagstaff: Interrupted. What was sent happens as a whole or not at all; plan again to see what is left.',
+    );
+    process.exit(EXIT.interrupted);
+  };
+  process.once('SIGINT', interrupt);
   try {
     return await work((phase, done, total) => progress.show(phase, done, total));
   } finally {
+    process.off('SIGINT', interrupt);
     progress.end();
   }
 }
