@@ -403,4 +403,59 @@ describeConsole('change requests in the console', (shared) => {
       await fitsTheWidth(settings, 'the settings');
       await isAccessible(settings, 'the settings');
     });
+
+  it('promotes the chosen differences between environments, and proposes them where requests are taken', async () => {
+    const { call } = shared.server;
+    await flagInProduction('promoted');
+    const rollout = (share: string) => ({
+      name: 'flexibleRollout',
+      parameters: { rollout: share, stickiness: 'default', groupId: 'promoted' },
+    });
+    await addStrategy(call, 'promoted', rollout('60'));
+    await call('POST', `${environmentPath('promoted')}/on`);
+    const author = await addUser(shared.server, EDITOR);
+    const page = await open(author, '#/projects/default');
+    await page.getByRole('checkbox', { name: 'Select promoted' }).check();
+    await choose(page, 'More for the selected flags', 'Promote…');
+    const form = page.getByRole('dialog');
+    const box = (name: RegExp) => form.getByRole('checkbox', { name });
+    await box(/^promoted · strategies: .*10 % of users → .*60 % of users/).waitFor();
+    await form.getByText('2 changes in production').waitFor();
+    await isAccessible(page, 'a promotion');
+    await box(/^promoted · switch: off → on/).focus();
+    await page.keyboard.press('Space');
+    await form.getByText('1 change in production').waitFor();
+    await form.getByText('production takes changes by change request').waitFor();
+    await press(form, 'Propose');
+    await notice(page, 'Proposed for production').waitFor();
+    assert.equal((await inProduction('promoted')).strategies[0].parameters.rollout, '10');
+    const [pending] = (await as(shared.server, author)('GET', `${REQUESTS}/pending`)).body;
+    const proposed = pending.features[0].changes.map(({ action }: { action: string }) => action);
+    assert.deepEqual(proposed, ['updateStrategy']);
+
+    await protect(shared.server, { changeRequestsEnabled: false });
+    const { token } = await addUser(shared.server, EDITOR);
+    const place = '#/projects/default/flags/promoted';
+    const other = await shared.signedIn({ token, place, expected: /status of 412/ });
+    await choose(other, 'More for this flag', 'Promote…');
+    const again = other.getByRole('dialog');
+    await again.getByText('2 changes in production').waitFor();
+    await addStrategy(call, 'promoted', rollout('5'), 'production');
+    await press(again, 'Promote');
+    await press(again, 'Promote in production');
+    await again.locator('.problem').filter({ hasText: 'promoted' }).waitFor();
+    assert.equal((await inProduction('promoted')).enabled, false);
+    await press(again, 'Cancel');
+    await choose(other, 'More for this flag', 'Promote…');
+    await press(again, 'Promote');
+    await press(again, 'Promote in production');
+    await notice(other, '2 changes are promoted to production.').waitFor();
+    const { enabled, strategies } = await inProduction('promoted');
+    assert.deepEqual([enabled, strategies.length], [true, 1]);
+    assert.equal(strategies[0].parameters.rollout, '60');
+    await press(other, 'Undo');
+    await notice(other, 'Undone.').waitFor();
+    assert.equal((await inProduction('promoted')).enabled, false);
+    await protect(shared.server);
+  });
 });

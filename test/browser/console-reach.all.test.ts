@@ -155,6 +155,12 @@ async function strategies(hands: Hands): Promise<void> {
   const on = page.getByRole('switch', { name: 'made in development' });
   await hands.reach('toggleFeatureEnvironmentOn', on);
   await on.and(page.locator('[aria-checked=true]:not([aria-busy])')).waitFor();
+  const promote = () => hands.choose('More for this flag', 'Promote…');
+  await hands.form('applyFlagsAsCode', promote, {}, 'Promote', 'Promote in production');
+  const there = page.getByRole('switch', { name: 'made in production' });
+  await there.and(page.locator('[aria-checked=true]')).waitFor();
+  await hands.reach('applyFlagsAsCode', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
+  await there.and(page.locator('[aria-checked=false]')).waitFor();
   await hands.reach('toggleFeatureEnvironmentOff', on);
   await on.and(page.locator('[aria-checked=false]:not([aria-busy])')).waitFor();
 }

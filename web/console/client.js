@@ -26,6 +26,7 @@ export class Refused extends Error {
  * @property {'POST' | 'PUT' | 'PATCH' | 'DELETE'} method
  * @property {string} path below `api/admin`, made with `path`
  * @property {unknown} [body]
+ * @property {import('./proposals.jsx').Proposal} [proposal] what stands for it where its environment takes change requests, if its path does not say that
  */
 
 /** @typedef {ReturnType<typeof createClient>} Client */

@@ -126,7 +126,11 @@ const isAllowed = ({ allowSwitchOff }, changes) =>
   allowSwitchOff && changes.every(({ payload }) => /** @type {any} */ (payload)?.enabled === false);
 
 /** @param {Session} session @param {Change} change @returns {{ names: Names, changes: ReturnType<ChangesOf> } | null} */
-function translated(session, { method, path: at, body }) {
+function translated(session, { method, path: at, body, proposal }) {
+  if (proposal !== undefined) {
+    const { project, environment, changes } = proposal;
+    return { names: { project, environment }, changes };
+  }
   const parts = at.split('/').map(decodeURIComponent);
   for (const [row, changesOf] of Object.entries(ROWS)) {
     const [rowMethod, rowPath = ''] = row.split(' ');

@@ -52,7 +52,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ]),
   ...reasoned('the page of a change request shows what it changes', ['getChangeRequestPlayground']),
   ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
-  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines', 'getFlagsAsCode', 'applyFlagsAsCode']),
+  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'streamEventLines']),
 };
 
 function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {

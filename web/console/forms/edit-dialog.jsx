@@ -190,7 +190,8 @@ function useForm(session, edit, close) {
 
   /** @param {unknown} error */
   async function onRefused(error) {
-    if (error instanceof Refused && error.status === 412) return await showConflict();
+    const isOfOne = (edit.of ?? edit.pinned) !== undefined;
+    if (isOfOne && error instanceof Refused && error.status === 412) return await showConflict();
     setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
     focusFault();
   }

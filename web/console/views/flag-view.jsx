@@ -4,6 +4,7 @@ import { changedFlag, flagPath } from '../changes.jsx';
 import { path } from '../client.js';
 import { archiveFlag } from '../edit/archive.jsx';
 import { copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag } from '../edit/flag-edits.jsx';
+import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
 import { Button } from '../parts/button.jsx';
 import { EnvironmentCards } from '../parts/environment-card.jsx';
@@ -160,6 +161,7 @@ function Actions({ flag, etag, may }) {
   // What it was can be looked at, and not changed.
   const disabled = !(may || (flag.archived && session.may('flags', flag.project)));
   if (!session.may('flags', flag.project)) return null;
+  const environments = flag.environments.map(({ name }) => name);
   return (
     <div class="actions">
       {flag.archived ? (
@@ -182,6 +184,9 @@ function Actions({ flag, etag, may }) {
                 ? []
                 : [
                     ['Copy…', 'copy', () => copyFlag(session, flag)],
+                    environments.length < 2
+                      ? null
+                      : ['Promote…', 'up', () => promote(session, flag.project, [flag.name], environments)],
                     session.projects.value.length < 2
                       ? null
                       : ['Move…', 'project', () => moveFlag(session, flag)],

@@ -4,6 +4,7 @@ import { path } from '../client.js';
 import { archiveMany } from '../edit/archive.jsx';
 import { favoriteMany, markMany, moveMany, switchMany, tagMany } from '../edit/bulk-edits.jsx';
 import { createFlag } from '../edit/flag-edits.jsx';
+import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
 import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
 import { ordered } from '../flag-order.js';
@@ -229,6 +230,9 @@ function ManyBar({ project, environments, flags, clear }) {
       <MoreMenu
         label="More for the selected flags"
         items={[
+          environments.length < 2
+            ? null
+            : ['Promote…', 'up', () => promote(session, project, names, environments)],
           ['Add tag…', 'tag', () => tagMany(session, project, flags)],
           session.isUser ? ['Mark as favorites', 'flag', () => favoriteMany(session, project, flags)] : null,
           session.projects.value.length < 2
