@@ -217,3 +217,48 @@ it('in an environment that takes change requests the result is one in review, wh
     /^Nothing was proposed in production, because your change request there is open: http/m,
   );
 });
+
+it('a request holds every kind of change that files make, and once it is applied nothing differs', async (t) => {
+  const server = await started(t);
+  const [author, reviewer] = [await addUser(server, 1), await addUser(server, 1)];
+  await done(server, 'POST', '/segments', segment);
+  for (const name of ['parent', 'child', 'gone']) {
+    await done(server, 'POST', FEATURES, { name });
+    const production = `${FEATURES}/${name}/environments/production`;
+    if (name !== 'child')
+      for (const share of ['10', '20', '30'])
+        await done(server, 'POST', `${production}/strategies`, rollout(share));
+    if (name !== 'child') await done(server, 'POST', `${production}/on`);
+  }
+  await done(server, 'PUT', '/projects/default/environments/production/change-requests/config', {
+    changeRequestsEnabled: true,
+  });
+  const variant = { name: 'blue', weight: 1000, weightType: 'variable', stickiness: 'default' };
+  const inProduction = (more: object) => [{ name: 'production', ...more }];
+  const path = join(temporaryFolder(), 'flags.json');
+  const flags = [
+    {
+      name: 'parent',
+      environments: inProduction({
+        strategies: [rollout('10'), rollout('40', { segments: ['beta'] })],
+        variants: [variant],
+      }),
+    },
+    {
+      name: 'child',
+      dependencies: [{ feature: 'parent' }],
+      environments: inProduction({ enabled: true, strategies: [rollout('50')] }),
+    },
+  ];
+  writeFileSync(path, JSON.stringify({ project: 'default', base: server.server.store.engine.lastId, flags }));
+  const before = await documentOf(server);
+  const ran = await run(server, ['apply', path, '--prune'], author.token);
+  assert.equal(ran.code, 0, `${ran.out}\n${ran.err}`);
+  const [, id] = /change-requests\/(\d+)$/m.exec(ran.out) ?? [];
+  const state = `/projects/default/change-requests/${id}/state`;
+  await server.call('PUT', state, { state: 'Approved' }, { token: reviewer.token });
+  const applied = await server.call('PUT', state, { state: 'Applied' }, { token: author.token });
+  assert.equal(applied.status, 200, JSON.stringify(applied.body));
+  assert.notEqual(await documentOf(server), before);
+  await ends(server, ['plan', path, '--prune'], 0, /nothing to change/);
+});
