@@ -48,6 +48,13 @@ describe('a retry', () => {
     const { resetPasswordUrl } = (await call('POST', '/user-admin/reset-password', { id: 'zoe' })).body;
     const token = resetPasswordUrl.split('=').at(-1);
     await sendTwice('POST', '/auth/reset/password', { token, password: `${PASSWORD}2` }, { token: null });
+    for (const place of ['/openfeature', '/openfeature/projects/default/openfeature']) {
+      const flags = `${place}/v0/manifest/flags`;
+      const sent = { key: `manifest-${retries.length}`, type: 'boolean', defaultValue: false };
+      await sendTwice('POST', flags, sent);
+      await sendTwice('PUT', `${flags}/${sent.key}`, { ...sent, description: 'in code' });
+      await sendTwice('DELETE', `${flags}/${sent.key}`);
+    }
     await running.kill();
     running = await processFor(t, folder);
     for (const retry of retries) await retry();
