@@ -22,7 +22,7 @@ import { applyChanges, shownFlag } from './apply-changes.ts';
 import { type Change, ENVIRONMENT_FIELDS, FIELDS, FLAG_FIELDS } from './flag-file.ts';
 
 const FlagsSchema = titled('FlagsAsCode', {
-  eventId: described(Integer, 'The newest event that is certainly shown.'),
+  eventId: described(Integer, 'The newest event of the project.'),
   actor: described(
     v.object({ name: v.string(), userId: Integer }),
     'The author of what the caller would change.',
@@ -147,7 +147,6 @@ export const flagsAsCodeRoutes = underTag('Flags as code', [
     read: async (context, project) => {
       const page = PAGE.of(context);
       if (isRefusal(page)) return page;
-      const { durableId: eventId } = context.engine;
       const shown: string[] = [];
       let [at, size, hasMore] = [0, 0, false];
       const refusal = await walkFlags(context, [project], ({ record }) => {
@@ -164,7 +163,7 @@ export const flagsAsCodeRoutes = underTag('Flags as code', [
       const next = hasMore ? `,"nextOffset":${page.offset + shown.length}` : '';
       const { name, userId } = context.caller.actor;
       const actor = JSON.stringify({ name, userId });
-      const body = `{"eventId":${eventId},"actor":${actor},"flags":[${shown.join(',')}]${next}}`;
+      const body = `{"eventId":${project.revision},"actor":${actor},"flags":[${shown.join(',')}]${next}}`;
       return { revision: context.engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
     },
   }),
