@@ -9,7 +9,7 @@ import { AdminCallError, type AdminClient } from '../../host/admin-client.ts';
 import { CommandFailure } from '../../host/command-failure.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import type { Change, FileStrategy, ShownFlag } from './flag-file.ts';
-import type { ProjectPlan, ShownProject, Tell } from './plan.ts';
+import { type ProjectPlan, readProject, type ShownProject, type Tell } from './plan.ts';
 
 /** Flags and events of one call, below what the server takes. */
 const FLAGS_MAX = 250;
@@ -28,10 +28,13 @@ export async function carryOut(
   client: AdminClient,
   url: string,
   { project, changes }: ProjectPlan,
-  shown: ShownProject,
   tell: Tell,
 ): Promise<readonly Request[]> {
-  const { direct, proposed } = await divided(client, project, changes, shown);
+  const protectedOnes = await protectedEnvironments(client, project);
+  // Requests name strategies by their ids, which a plan does not have.
+  const flags: ShownProject['flags'] =
+    protectedOnes.size === 0 ? new Map() : (await readProject(client, project, tell)).flags;
+  const { direct, proposed } = divided(changes, protectedOnes, flags);
   let done = 0;
   for (const some of batches(direct)) {
     await sent(client, project, some);
@@ -40,7 +43,7 @@ export async function carryOut(
   }
   const requests: Request[] = [];
   for (const [environment, some] of proposed)
-    requests.push(await propose(client, url, { project, environment, changes: some }, shown));
+    requests.push(await propose(client, url, { project, environment, changes: some }, flags));
   return requests;
 }
 
@@ -89,15 +92,13 @@ const METADATA: ReadonlySet<string> = new Set(['description', 'type', 'impressio
 const isInCreation = (change: Change, { before }: Change): boolean =>
   before === 'absent' && METADATA.has(change.field);
 
-async function divided(
-  client: AdminClient,
-  project: string,
+function divided(
   changes: readonly Change[],
-  { flags }: ShownProject,
+  protectedOnes: ReadonlySet<string>,
+  flags: ShownProject['flags'],
 ) {
   const direct: Change[] = [];
   const proposed = new Map<string, Change[]>();
-  const protectedOnes = await protectedEnvironments(client, project);
   for (const change of changes) {
     const environments = flags.get(change.flag)?.environments ?? [];
     const isServing = change.field === 'dependencies' || change.after === 'archived';
@@ -135,7 +136,7 @@ async function propose(
   client: AdminClient,
   url: string,
   { project, environment, changes }: Proposal,
-  { flags }: ShownProject,
+  flags: ShownProject['flags'],
 ): Promise<Request> {
   const path = `/projects/${encodeURIComponent(project)}/change-requests`;
   const address = ({ id }: OpenRequest) => `${url}/projects/${project}/change-requests/${id}`;

@@ -49,14 +49,21 @@ async function plan(
   paths: readonly string[],
   options: Options,
 ): Promise<void> {
-  const files = readFiles(paths);
-  const projects = await withProgress(context, (tell) =>
-    planFiles(client, files, { prunes: options.prune === true, tell }),
-  );
+  const projects = await planned(context, client, paths, options);
   if (options.out !== undefined)
     writeFileSync(options.out, JSON.stringify({ format: PLAN_FORMAT, url, projects }));
   context.terminal.out(options.json ? jsonText({ projects }) : textOfPlans(projects).join('\n'));
   finishDrift(context, projects);
+}
+
+function planned(
+  context: CommandContext,
+  client: AdminClient,
+  paths: readonly string[],
+  { prune = false }: Options,
+): Promise<readonly ProjectPlan[]> {
+  const files = readFiles(paths);
+  return withProgress(context, (tell) => planFiles(client, files, { prunes: prune, tell }));
 }
 
 export const addApply: AddCommand = (program, context) => {
@@ -88,11 +95,7 @@ async function apply(
   paths: readonly string[],
   options: Options,
 ): Promise<void> {
-  const projects =
-    planIn(paths, url, options) ??
-    (await withProgress(context, (tell) =>
-      planFiles(client, readFiles(paths), { prunes: options.prune === true, tell }),
-    ));
+  const projects = planIn(paths, url, options) ?? (await planned(context, client, paths, options));
   if (!options.json) context.terminal.out(textOfPlans(projects).join('\n'));
   const isAny = projects.some(({ changes }) => changes.length > 0);
   if (isAny && context.terminal.isInteractive && !options.yes) {
@@ -110,13 +113,14 @@ async function carryOutAll(
   { json }: Options,
 ): Promise<void> {
   const requests: Request[] = [];
-  await withProgress(context, async (tell) => {
-    for (const one of projects) {
-      if (one.changes.length === 0) continue;
-      const shown = await readProject(client, one.project, tell);
-      requests.push(...(await carryOut(client, url, one, shown, tell)));
-    }
-  });
+  await withProgress(
+    context,
+    async (tell) => {
+      for (const one of projects)
+        if (one.changes.length > 0) requests.push(...(await carryOut(client, url, one, tell)));
+    },
+    'What was sent happens as a whole or not at all; plan again to see what is left.',
+  );
   if (json) context.terminal.out(jsonText({ projects, requests }));
   else for (const request of requests) context.terminal.out(printable(requestSentence(request)));
   if (requests.some(({ isNew }) => !isNew)) context.finish(EXIT.drift);
@@ -173,13 +177,12 @@ function planIn(paths: readonly string[], url: string, { prune }: Options): read
 export async function withProgress<T>(
   { terminal, monotonicMs }: CommandContext,
   work: (tell: Tell) => Promise<T>,
+  left = 'Nothing was changed.',
 ): Promise<T> {
   const progress = progressOn(terminal, 'flags', monotonicMs);
   const interrupt = () => {
     progress.end();
-    terminal.err(
-      'flagstaff: Interrupted. What was sent happens as a whole or not at all; plan again to see what is left.',
-    );
+    terminal.err(`flagstaff: Interrupted. ${left}`);
     process.exit(EXIT.interrupted);
   };
   process.once('SIGINT', interrupt);

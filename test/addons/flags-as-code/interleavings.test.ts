@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { carryOut } from '../../../src/addons/flags-as-code/carry-out.ts';
-import { planFiles, readProject } from '../../../src/addons/flags-as-code/plan.ts';
+import { planFiles } from '../../../src/addons/flags-as-code/plan.ts';
 import { readFlagFile } from '../../../src/addons/flags-as-code/read-files.ts';
 import { AdminClient } from '../../../src/host/admin-client.ts';
 import { addUser } from '../../support/interface.ts';
@@ -146,13 +146,7 @@ class Run {
     await between?.();
     const planned = plan.changes.map(nameOf);
     const changed = planned.some((key) => seen.get(key) !== this.now.get(key));
-    const carried = carryOut(
-      client,
-      '',
-      plan,
-      await readProject(client, this.#project, () => undefined),
-      () => undefined,
-    );
+    const carried = carryOut(client, '', plan, () => undefined);
     if (changed)
       await assert.rejects(carried, ({ exitCode }: { exitCode: number } & Error) => exitCode === 2);
     else {
