@@ -104,6 +104,23 @@ describePages("Unleash's pages for change requests", () => {
     await says(reviewer, `Turn ${flag} on.`);
   }
 
+  it('offer constraints on the fields of the server', async () => {
+    const { body } = await server.call(
+      'POST',
+      '/projects/default/features/applied/environments/development/strategies',
+      {
+        name: 'flexibleRollout',
+      },
+    );
+    const { page } = await open('eva');
+    await page.goto(
+      address(`features/applied/strategies/edit?environmentId=development&strategyId=${body.id}`),
+    );
+    await page.getByRole('tab', { name: /^Targeting/ }).click();
+    await press(page, 'Add constraint');
+    await page.getByText('is one of').waitFor();
+  });
+
   it('protect an environment, and make, review, approve, apply and reject requests', async () => {
     const [author, reviewer] = [await open('eva'), await open('ada')];
     const { page } = reviewer;

@@ -135,7 +135,7 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
     ...['/instance-admin/statistics', '/lifecycle/count', '/maintenance', '/metrics/applications'],
     ...['/metrics/applications/shop', '/metrics/applications/shop/overview'],
     ...['/metrics/instances/shop/environment/development', '/projects', DEFAULT],
-    ...[`${DEFAULT}/applications`, `${DEFAULT}/dependencies`],
+    ...[`${DEFAULT}/applications`, `${DEFAULT}/context`, `${DEFAULT}/dependencies`],
     ...[`${DEFAULT}/features`, `${CHILD}/parents`, DEVELOPMENT, `${DEVELOPMENT}/strategies`],
     ...[`${DEVELOPMENT}/strategies/@strategy`, `${DEVELOPMENT}/variants`, `${FLAG}/variants`],
     ...[`${DEFAULT}/flag-creators`],

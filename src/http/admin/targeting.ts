@@ -5,6 +5,7 @@ import type { Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import { described, Integer, titled } from '../../domain/json/schema.ts';
 import type { ReferenceKind } from '../../domain/kinds/kind.ts';
+import { recordsOf } from '../../domain/state/directory-records.ts';
 import { type PendingStrategy, pendingRequests } from '../../domain/state/pending-requests.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import {
@@ -17,6 +18,8 @@ import {
 } from '../serving/route.ts';
 import { walkFlags } from './chunk-walk.ts';
 import * as locate from './locators.ts';
+import { recordsSchema } from './record-schemas.ts';
+import { recordsResponse, recordText } from './records.ts';
 import { settledResponse } from './responses.ts';
 
 // Strategies found by what they use: a segment or a context field.
@@ -115,6 +118,20 @@ export const contextFieldRoutes = underTag('Context', [
     locate: locate.contextField,
     success: { status: 200, schema: StrategyUsesSchema },
     read: (context, field) => strategyUses(context, 'context-field', field.name),
+  }),
+  readRoute('GET /projects/:projectId/context', {
+    operationId: 'getContextFieldsForProject',
+    summary: 'List the context fields of a project: it has none of its own.',
+    query: { include: { description: '`root`: with those of the server, which each project can use.' } },
+    locate: locate.project,
+    success: { status: 200, schema: recordsSchema('contextFields') },
+    read: (context) =>
+      recordsResponse(context, 'contextFields', {
+        // Unleash compares without regard to case.
+        items:
+          context.query('include').toLowerCase() === 'root' ? recordsOf(context.world, 'contextFields') : [],
+        textOf: (field) => recordText(context.world, 'contextFields', field),
+      }),
   }),
 ]);
 

@@ -74,6 +74,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'getSegment',
     'getStrategiesBySegmentId',
     'getContextFields',
+    'getContextFieldsForProject',
     'getContextField',
     'getStrategiesByContextField',
     'getAllStrategies',

@@ -168,6 +168,15 @@ describeInterface('context fields', (server) => {
     await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/context/country' });
   });
 
+  it('are those of the server in each project', async () => {
+    const { body } = await server().call('GET', '/context');
+    const inProject = async (query: string) =>
+      (await server().call('GET', `/projects/default/context${query}`)).body;
+    assert.deepEqual(await inProject('?include=root'), body);
+    assert.deepEqual(await inProject(''), []);
+    await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/projects/none/context' });
+  });
+
   it('say which strategies have a constraint on them', async () => {
     await makeFlag(server().call, 'constrained');
     await addStrategy(server().call, 'constrained', { constraints: [{ ...NORDIC, contextName: 'userId' }] });

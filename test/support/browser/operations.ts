@@ -27,6 +27,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
     'getActionableChangeRequests',
     'getPendingChangeRequestsForUser',
     'getScheduledChangeRequests',
+    'getContextFieldsForProject',
   ]),
   ...reasoned(IN_FLAG, [
     'getFeatureEnvironment',
