@@ -120,7 +120,7 @@ export async function archiveMany(session, project, features) {
 
 /** @param {{ of: readonly string[] }} props */
 const Facts = ({ of }) => (
-  <ul class="rollback-list">
+  <ul>
     {of.map((fact) => (
       <li key={fact}>{fact}</li>
     ))}

@@ -131,7 +131,7 @@ function Check({ session, body }) {
   const found = [...errors, ...permissions, ...warnings];
   if (found.length === 0) return 'The flags in the file are created or updated, all or none.';
   return (
-    <ul class="rollback-list">
+    <ul>
       {found.map(({ message, affectedItems }) => (
         <li key={message}>{`${message} ${affectedItems.map((item) => said(item)).join(', ')}`}</li>
       ))}

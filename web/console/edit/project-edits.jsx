@@ -1,6 +1,5 @@
 /** The edits of a project: create, describe, delete, its members and its environments. */
 import { path } from '../client.js';
-import { userName } from '../format.js';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
@@ -10,7 +9,8 @@ import { code, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
-/** @import { LoggedEvent, ProjectAccess, ProjectMember, ProjectSummary, ProjectSummaryOverview, Role, Session } from '../types.d.ts' */
+/** @import { Change } from '../client.js' */
+/** @import { LoggedEvent, ProjectSummary, ProjectSummaryOverview, Role, Session } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
 const MODES = [
@@ -159,35 +159,69 @@ export const deleteProject = (session, { id, name }) =>
     done: `The project ${said(name)} is deleted.`,
   });
 
-/** @param {Session} session @param {string} project @param {readonly Role[]} roles */
-export function addMember(session, project, roles) {
+/** @typedef {{ id: number, name: string, roleId: number, isGroup: boolean }} Member a user or a group with a role in a project */
+
+/** The requests that give a member a role, and that take it away. @param {string} project @param {Omit<Member, 'name'>} member */
+function rolesOf(project, { id, isGroup, roleId }) {
+  const at = path`/projects/${project}`;
+  const ofGroup = at + path`/groups/${id}/roles`;
+  /** @param {number} role */
+  const ofUser = (role) => at + path`/users/${id}/roles/${role}`;
+  /** @param {number} role @returns {Change} */
+  const set = (role) =>
+    isGroup
+      ? { method: 'PUT', path: ofGroup, body: { roles: [role] } }
+      : { method: 'PUT', path: ofUser(role) };
+  /** @type {Change} */
+  const add = isGroup
+    ? { method: 'POST', path: `${at}/access`, body: { roles: [roleId], groups: [id] } }
+    : { method: 'POST', path: ofUser(roleId) };
+  /** @type {Change} */
+  const remove = { method: 'DELETE', path: isGroup ? ofGroup : ofUser(roleId) };
+  return { set, add, remove };
+}
+
+/** @param {Session} session @param {string} project @param {readonly Role[]} roles @param {readonly Member[] | null} members those who have a role already, to add a group; null to add a user */
+export async function addMember(session, project, roles, members) {
+  const isGroup = members !== null;
+  /** @type {readonly { id: number, name: string }[]} */
+  const known = isGroup ? (await session.client.get('/user-admin/access')).groups : [];
+  const groups = known.filter(({ id }) => !members?.some((one) => one.isGroup && one.id === id));
   // The least of them: more is given on purpose.
-  const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
-  /** @param {{ user: string, role: string }} values */
-  const memberPath = ({ user, role: held }) => path`/projects/${project}/users/${user || '0'}/roles/${held}`;
-  return openEdit(session, {
-    title: `Add a member to ${project}`,
+  const least = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
+  /** @param {{ id: string, role: string }} values */
+  const changes = ({ id, role }) => rolesOf(project, { id: Number(id), isGroup, roleId: Number(role) });
+  await openEdit(session, {
+    title: `Add a ${isGroup ? 'group' : 'member'} to ${project}`,
     agree: 'Add',
     fields: [
-      {
-        name: 'user',
-        label: 'User',
-        kind: 'own',
-        render: (control) => <UserSearch session={session} control={control} />,
-      },
-      {
-        name: 'role',
-        label: 'Role',
-        kind: 'choice',
-        options: asOptions(roles),
-      },
+      isGroup
+        ? {
+            name: 'id',
+            label: 'Group',
+            kind: 'choice',
+            options: asOptions(groups),
+            paths: ['groups'],
+            required: true,
+          }
+        : {
+            name: 'id',
+            label: 'User',
+            kind: 'own',
+            render: (control) => <UserSearch session={session} control={control} />,
+          },
+      { name: 'role', label: 'Role', kind: 'choice', options: asOptions(roles), paths: ['roles'] },
     ],
-    values: { user: '', role: String(role?.id ?? '') },
-    sentence: ({ user, role: held }) =>
-      `The user ${user || '…'} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
-    change: (values) => ({ method: 'POST', path: memberPath(values) }),
-    done: () => 'The member is added.',
-    undo: (values) => ({ method: 'DELETE', path: memberPath(values) }),
+    values: { id: String(groups[0]?.id ?? ''), role: String(least?.id ?? '') },
+    sentence({ id, role }) {
+      const who = isGroup
+        ? `Everyone in ${said(groups.find((one) => String(one.id) === id)?.name ?? '…')}`
+        : `The user ${id || '…'}`;
+      return `${who} is ${roles.find((one) => String(one.id) === role)?.name ?? '…'} of ${project}.`;
+    },
+    change: (values) => changes(values).add,
+    done: () => `The ${isGroup ? 'group' : 'member'} is added.`,
+    undo: (values) => changes(values).remove,
   });
 }
 
@@ -204,84 +238,25 @@ const pinnedAccess = ({ project, etag, since }) => ({
   valuesIn: () => null,
 });
 
-/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member @param {number} roleId */
-export const setRole = (session, { project, ...read }, { id, roleId: before }, roleId) =>
-  changeAtOnce(session, {
-    pinned: pinnedAccess({ project, ...read }),
-    change: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${roleId}` },
-    undo: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${before}` },
-    done: 'The role is changed.',
-  });
-
-/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member */
-export function removeMember(session, { project, ...read }, member) {
-  const at = path`/projects/${project}/users/${member.id}/roles/${member.roleId}`;
+/** @param {Session} session @param {AccessAt} access @param {Member} member @param {number} roleId */
+export function setRole(session, access, member, roleId) {
+  const { set } = rolesOf(access.project, member);
   return changeAtOnce(session, {
-    pinned: pinnedAccess({ project, ...read }),
-    change: { method: 'DELETE', path: at },
-    undo: { method: 'POST', path: at },
-    done: `${said(userName(member))} is no longer a member.`,
-  });
-}
-
-/** @param {Session} session @param {string} project @param {readonly Role[]} roles @param {ProjectAccess['groups']} members groups that have a role already */
-export async function addGroup(session, project, roles, members) {
-  /** @type {{ groups: readonly { id: number, name: string }[] }} */
-  const known = await session.client.get('/user-admin/access');
-  const groups = known.groups.filter(({ id }) => !members.some((member) => member.id === id));
-  const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
-  await openEdit(session, {
-    title: `Add a group to ${project}`,
-    agree: 'Add',
-    fields: [
-      {
-        name: 'group',
-        label: 'Group',
-        kind: 'choice',
-        options: asOptions(groups),
-        paths: ['groups'],
-        required: true,
-      },
-      {
-        name: 'role',
-        label: 'Role',
-        kind: 'choice',
-        options: asOptions(roles),
-        paths: ['roles'],
-      },
-    ],
-    values: { group: String(groups[0]?.id ?? ''), role: String(role?.id ?? '') },
-    sentence: ({ group, role: held }) =>
-      `Everyone in ${said(groups.find(({ id }) => String(id) === group)?.name ?? '…')} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
-    change: ({ group, role: held }) => ({
-      method: 'POST',
-      path: path`/projects/${project}/access`,
-      body: { roles: [Number(held)], groups: [Number(group)] },
-    }),
-    done: () => 'The group is added.',
-    undo: ({ group }) => ({ method: 'DELETE', path: path`/projects/${project}/groups/${group}/roles` }),
-  });
-}
-
-/** @param {Session} session @param {AccessAt} access @param {ProjectAccess['groups'][number]} group @param {number} roleId */
-export function setGroupRole(session, { project, ...read }, { id, roleId: before }, roleId) {
-  const at = path`/projects/${project}/groups/${id}/roles`;
-  return changeAtOnce(session, {
-    pinned: pinnedAccess({ project, ...read }),
-    change: { method: 'PUT', path: at, body: { roles: [roleId] } },
-    undo: { method: 'PUT', path: at, body: { roles: [before] } },
+    pinned: pinnedAccess(access),
+    change: set(roleId),
+    undo: set(member.roleId),
     done: 'The role is changed.',
   });
 }
 
-/** @param {Session} session @param {AccessAt} access @param {ProjectAccess['groups'][number]} group */
-export function removeGroup(session, { project, ...read }, { id, name, roleId }) {
-  const access = path`/projects/${project}`;
+/** @param {Session} session @param {AccessAt} access @param {Member} member */
+export function removeMember(session, access, member) {
+  const { remove, add } = rolesOf(access.project, member);
   return changeAtOnce(session, {
-    pinned: pinnedAccess({ project, ...read }),
-    change: { method: 'DELETE', path: access + path`/groups/${id}/roles` },
-    undo: { method: 'POST', path: `${access}/access`, body: { roles: [roleId], groups: [id] } },
-    done: `${said(name)} is no longer a member.`,
+    pinned: pinnedAccess(access),
+    change: remove,
+    undo: add,
+    done: `${said(member.name)} is no longer a member.`,
   });
 }
 

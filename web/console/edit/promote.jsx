@@ -125,7 +125,7 @@ function Boxes({ parts, values, set }) {
   const keys = parts.map((one) => keyOf(one, values));
   const isAll = !keys.some((key) => values.left.includes(key));
   return (
-    <div class="differences">
+    <div class="stack differences">
       {parts.length < 2 ? null : (
         <Check text="All" checked={isAll} change={() => set({ left: isAll ? keys : [] })} />
       )}

@@ -118,7 +118,7 @@ function rolloutControl({ values: { rollout }, set }) {
     set({ rollout: Math.min(100, Math.max(0, Math.round(event.currentTarget.valueAsNumber || 0))) });
   const range = { min: 0, max: 100, step: 1, value: rollout, onInput };
   return (
-    <div class="slider">
+    <div class="row">
       <input {...range} type="range" aria-label="Share of users in percent" />
       <label class="share-input">
         <input {...range} type="number" class="input" aria-label="Share of users as a number" />%
@@ -155,7 +155,7 @@ function parameterControls(types, { id, values, set, issuesAt }) {
 
 /** @param {Choices['segments']} segments @param {Control<StrategyValues>} control */
 const segmentControls = (segments, { values, set }) => (
-  <div class="legal">
+  <div class="row">
     <Checks
       options={asOptions(segments)}
       chosen={values.segments.map(String)}

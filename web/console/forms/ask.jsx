@@ -20,10 +20,10 @@ export async function ask({ title, agree, danger = false, other, body }) {
     const tone = danger ? 'button-danger' : 'button-main';
     return (
       <Modal title={title} close={close}>
-        <div class="question-body">
+        <div>
           <Sentence>{body}</Sentence>
         </div>
-        <div class="question-answers">
+        <div class="row question-answers">
           <Button data-first act={close}>
             Cancel
           </Button>

@@ -91,7 +91,7 @@ export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(oth
 /** @param {{ of: ConflictState, resolve: (merged: object, theirs: object, etag: string) => void, close: () => void }} props */
 export function Conflict({ of: { events, theirs, mine, merged, both, etag }, resolve, close }) {
   return (
-    <section class="conflict" role="alert" tabIndex={-1} data-fault>
+    <section class="box conflict" role="alert" tabIndex={-1} data-fault>
       <ByOthers events={events} />
       {theirs === null ? (
         <p>What you edited was deleted, so your change cannot be saved.</p>
@@ -109,7 +109,7 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
           </p>
         ))
       )}
-      <div class="question-answers">
+      <div class="row question-answers">
         <Button act={close}>Keep only theirs</Button>
         {theirs === null ? null : (
           <Button looks="button button-main" act={() => resolve(merged, theirs, etag)}>
@@ -137,7 +137,7 @@ export function ByOthers({ events }) {
           </>
         )}
       </p>
-      <ul class="rollback-list">
+      <ul>
         {events.map((event) => (
           <li key={event.id}>
             {deedOf(event)}

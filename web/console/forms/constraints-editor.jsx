@@ -18,7 +18,7 @@ import { replaced, valuesIn } from './rows.js';
 export function ConstraintsEditor({ of, change, fields, issuesAt }) {
   const list = useId();
   return (
-    <div class="rows">
+    <div class="stack">
       <datalist id={list}>
         {fields.map(({ name, description }) => (
           <option key={name} value={name}>
@@ -63,8 +63,8 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));
   return (
-    <div class="row" role="group" aria-label={`Constraint ${position}`}>
-      <div class="row-controls">
+    <div class="box stack row-box" role="group" aria-label={`Constraint ${position}`}>
+      <div class="row row-controls">
         <TextInput
           class="input row-field"
           aria-label="Context field"
@@ -94,7 +94,7 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
           ×
         </Button>
       </div>
-      <div class="row-options">
+      <div class="row small">
         <Check
           text="Negate: true if this does not match"
           checked={of.inverted === true}
@@ -153,7 +153,7 @@ function ManyValues({ values, legal, change }) {
   const [text, setText] = useState(values.join(', '));
   if (legal.length > 0) {
     return (
-      <div class="row-values legal" role="group" aria-label="Values">
+      <div class="row row-values" role="group" aria-label="Values">
         {legal.map(({ value, description }) => (
           <Check
             key={value}

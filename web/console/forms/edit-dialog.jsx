@@ -48,7 +48,7 @@ function EditDialog({ session, edit, close }) {
     ));
   return (
     <Modal title={edit.title} close={close} isWide={edit.wide === true}>
-      <form class="edit" noValidate ref={form.ref} onSubmit={form.submit}>
+      <form class="stack edit" noValidate ref={form.ref} onSubmit={form.submit}>
         {edit.tabs === undefined ? (
           rows(fields)
         ) : (
@@ -64,15 +64,15 @@ function EditDialog({ session, edit, close }) {
         ) : (
           <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
         )}
-        <div class="edit-foot">
+        <div class="stack edit-foot">
           {form.isDraft ? <Draft discard={form.discard} /> : null}
-          <div class="preview">
+          <div class="box preview">
             <Sentence>{edit.sentence(form.values)}</Sentence>
           </div>
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
           {isProposed ? <p class="hint">{skipText(session, form.proposals)}</p> : null}
           {form.conflict === null ? (
-            <div class="question-answers">
+            <div class="row question-answers">
               <Button act={form.cancel}>Cancel</Button>
               {maySave ? (
                 <Button looks="button button-danger" act={() => form.send(true)}>

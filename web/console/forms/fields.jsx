@@ -22,7 +22,7 @@ export function FieldRow({ field, values, set, issuesAt }) {
         <legend>{label}</legend>
         {hint === undefined ? null : <p class="hint">{hint}</p>}
         {kind === 'many' ? (
-          <div class="legal many-options">
+          <div class="many-options">
             <Checks
               options={field.options ?? []}
               chosen={/** @type {readonly string[]} */ (values[name])}

@@ -32,7 +32,7 @@ export function OverridesEditor({ of, change }) {
 function OverrideRow({ of, position, change }) {
   const { contextName, values } = of;
   return (
-    <div class="row-controls" role="group" aria-label={`Always for, ${position}`}>
+    <div class="row row-controls" role="group" aria-label={`Always for, ${position}`}>
       <TextInput
         class="input row-field"
         aria-label="Context field"

@@ -17,7 +17,7 @@ export const openPanel = (session, title, content) =>
     <SessionContext.Provider value={session}>
       <Modal title={title} close={close} isWide={session !== null}>
         {content}
-        <div class="question-answers">
+        <div class="row question-answers">
           <Button data-first act={close}>
             Close
           </Button>

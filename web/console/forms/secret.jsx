@@ -34,7 +34,7 @@ function Secret({ title, lead, label, secret, close }) {
       <p class="muted" role="status">
         {said}
       </p>
-      <div class="question-answers">
+      <div class="row question-answers">
         <Button act={() => copy()}>Copy</Button>
         <Button looks="button button-main" data-first act={close}>
           Done

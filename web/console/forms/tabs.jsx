@@ -43,7 +43,7 @@ export function Tabs({ tabs, chosen, choose, panel }) {
       {tabs.map(([name], index) => (
         <div
           key={name}
-          class="tab-panel"
+          class="stack tab-panel"
           role="tabpanel"
           id={`${id}-panel-${index}`}
           aria-labelledby={`${id}-tab-${index}`}

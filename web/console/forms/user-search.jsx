@@ -10,7 +10,7 @@ import { TextInput } from './inputs.jsx';
 /** After the last key, in milliseconds. */
 const TYPING_MS = 200;
 
-/** @param {{ session: Session, control: Control<{ user: string, role: string }> }} props */
+/** @param {{ session: Session, control: Control<{ id: string, role: string }> }} props */
 export function UserSearch({ session, control: { values, set } }) {
   const [text, setText] = useState('');
   const [found, setFound] = useState(/** @type {readonly FoundUser[]} */ ([]));
@@ -28,14 +28,14 @@ export function UserSearch({ session, control: { values, set } }) {
         value={text}
         change={setText}
       />
-      <div class="legal" role="radiogroup" aria-label="Users found">
+      <div class="row" role="radiogroup" aria-label="Users found">
         {found.map((user) => (
           <label key={user.id} class="check">
             <input
               type="radio"
               name="user"
-              checked={values.user === String(user.id)}
-              onChange={() => set({ user: String(user.id) })}
+              checked={values.id === String(user.id)}
+              onChange={() => set({ id: String(user.id) })}
             />
             <Name text={userName(user)} />
           </label>

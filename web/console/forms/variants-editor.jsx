@@ -29,7 +29,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
   const set = (next) => change(weighted(next));
   const add = () => set([...of, { name: '', weight: 0, weightType: 'variable', stickiness, overrides: [] }]);
   return (
-    <div class="rows">
+    <div class="stack">
       {of.length === 0 ? null : <Shares weights={of.map(({ weight }) => weight)} />}
       {of.map((variant, index) => (
         <VariantRow
@@ -88,8 +88,8 @@ function VariantRow({ of, position, change, issues }) {
       weight: Math.round((event.currentTarget.valueAsNumber || 0) * (WEIGHT_TOTAL / 100)),
     });
   return (
-    <div class="row" role="group" aria-label={`Variant ${position}`}>
-      <div class="row-controls">
+    <div class="box stack row-box" role="group" aria-label={`Variant ${position}`}>
+      <div class="row row-controls">
         <TextInput
           class="input row-field"
           aria-label="Name"

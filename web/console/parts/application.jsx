@@ -28,7 +28,7 @@ function Application({ name }) {
         {environments.map((one) => (
           <section key={one.name} class="part" aria-label={one.name}>
             <h3>{one.name}</h3>
-            <p class="facts">
+            <p class="row facts">
               <span>{counted(one.instanceCount, 'instance')}</span>
               <span>
                 <Name text={one.sdks.join(', ') || 'unknown SDK'} />

@@ -74,12 +74,12 @@ function Deliveries({ id, session }) {
     <>
       {whenLoaded(status, (/** @type {Status} */ now) => (
         <>
-          <p class="facts">
+          <p class="row facts">
             <State of={now} />
             <span>{positionText(now)}</span>
             {now.failingSince === null ? null : <TimeAgo iso={now.failingSince} prefix="failing since " />}
           </p>
-          <p class="actions">
+          <p class="row">
             {now.state === 'sending' ? null : <Button act={retry}>Send again</Button>}
             <Button act={test}>Send a test</Button>
             <Button act={() => goOn(session, at, now, refresh)}>Go on from an event…</Button>

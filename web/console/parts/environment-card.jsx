@@ -80,12 +80,12 @@ function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, us
         <Sentence>{summaryOf(of)}</Sentence>
       </p>
       {requests.map((one) => (
-        <p key={one.id} class="facts">
+        <p key={one.id} class="row facts">
           <RequestState of={one} />
           <RequestLink of={one} />
         </p>
       ))}
-      <div class="facts environment-facts">
+      <div class="row facts environment-facts">
         <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
         {differences === null ? null : <Differences of={of} differences={differences} measure={measure} />}
       </div>
@@ -157,7 +157,7 @@ function CardActions({ at }) {
     </Button>
   );
   return (
-    <div class="actions strategy-add">
+    <div class="row strategy-add">
       {button('Add strategy…', `Add strategy in ${name}`, () => addStrategy(session, at))}
       {others.length === 0
         ? null

@@ -20,14 +20,14 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
   return (
     <li class={`event${isFresh ? ' event-fresh' : ''}`} data-id={event.id}>
       <span class={`event-dot event-${toneOf(event)}`} aria-hidden="true" />
-      <div class="event-text">
+      <div class="grow">
         <div>
           {isAboutFlag ? null : <Subject of={event} />}
           <span>{deedOf(event)}</span>
         </div>
         <WhichStrategy of={event} />
         <Changes of={event} />
-        <div class="event-meta">
+        <div class="row hint">
           <span>
             <Name text={event.createdBy} />
           </span>

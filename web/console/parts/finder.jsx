@@ -121,6 +121,7 @@ function Finder({ session, close }) {
             key={hit.key}
             id={`${list}-${index}`}
             role="option"
+            class="row spread"
             aria-selected={index === chosen}
             onClick={() => open(hit)}
           >

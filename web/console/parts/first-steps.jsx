@@ -49,7 +49,7 @@ const Step = ({ icon, title, text, children }) => (
     <div>
       <h3>{title}</h3>
       <p class="muted">{text}</p>
-      <div class="actions">{children}</div>
+      <div class="row">{children}</div>
     </div>
   </li>
 );

@@ -37,7 +37,7 @@ export function FlagFacts({ flag, may }) {
   const session = useSession();
   const { type, createdAt, stale, archivedAt, tags, lastSeenAt } = flag;
   return (
-    <p class="facts">
+    <p class="row facts">
       <span>{type}</span>
       <span title={dateTime(createdAt)}>{`created ${date(createdAt)}`}</span>
       {lastSeenAt === null ? <span>never used</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
@@ -120,7 +120,7 @@ export function LinkCard({ flag, may }) {
       {flag.links.map((link) => {
         const name = link.title ?? link.url;
         return (
-          <div key={link.id} class="card-line">
+          <div key={link.id} class="row spread card-line">
             {/^https?:/.test(link.url) ? (
               <a href={link.url} rel="noreferrer nofollow" target="_blank" title={visible(link.url)}>
                 <Name text={name} />
@@ -192,7 +192,7 @@ export function DependencyCards({ flag, may }) {
       {dependencies.map((dependency) => {
         const { feature, enabled, variants } = dependency;
         return (
-          <p key={feature} class="card-line">
+          <p key={feature} class="row spread card-line">
             <span>
               Needs <FlagLink project={project} name={feature} />
               <Sentence>

@@ -34,7 +34,7 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
     [`off ${name}`, `Off in ${name}`],
   ]);
   return (
-    <div class="tools">
+    <div class="row tools">
       <SearchBox
         label="Filter flags by name, description, type or tag"
         placeholder="Filter by name, description or tag"
@@ -95,7 +95,7 @@ function Look({ filter, setFilter, environments }) {
             setFilter({ first: isFirst ? '' : 'none' }),
           )
         : null}
-      <fieldset class="look-columns">
+      <fieldset class="stack">
         <legend>Columns</legend>
         <Checks
           options={COLUMNS}

@@ -33,7 +33,7 @@ function Keys() {
     <>
       <dl class="keys">
         {KEYS.map(([keys, what]) => (
-          <div key={keys}>
+          <div key={keys} class="row">
             <dt>
               <kbd>{keys}</kbd>
             </dt>

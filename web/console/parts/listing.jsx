@@ -24,7 +24,7 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
   return (
     <div class="view-head">
       {crumb}
-      <div class="title-row">
+      <div class="row spread">
         <h1>
           <Name text={title} max={200} />
         </h1>
@@ -38,7 +38,7 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
 /** A part of a page. @param {{ title: string, lead?: string, action?: ComponentChildren, children?: ComponentChildren }} props */
 export const Part = ({ title, lead, action = null, children }) => (
   <section class="part">
-    <div class="title-row">
+    <div class="row spread">
       <h2>{title}</h2>
       {action}
     </div>

@@ -61,7 +61,7 @@ function MomentSlider({ label, events, eventId, change }) {
 export function Moments({ events, project, flags, isPast, from, setFrom, to, setTo, status, restore, back }) {
   const oldestFirst = [...events].reverse();
   return (
-    <section class={`time${isPast ? ' time-past' : ''}`} aria-label="Two points in time">
+    <section class={`row time ${isPast ? 'box time-past' : 'hint'}`} aria-label="Two points in time">
       <MomentSlider events={oldestFirst} label="Point in time" eventId={from} change={setFrom} />
       {isPast ? (
         <MomentSlider events={oldestFirst} label="Compared with" eventId={to} change={setTo} />
@@ -70,7 +70,7 @@ export function Moments({ events, project, flags, isPast, from, setFrom, to, set
       {isPast && from !== null ? (
         <>
           <DifferenceList {...{ project, flags, from, to: to ?? events[0]?.id ?? from }} />
-          <div class="actions">
+          <div class="row">
             {restore}
             <Button act={back}>Back to current</Button>
           </div>
@@ -102,7 +102,7 @@ function DifferenceList({ project, flags, from, to }) {
   if (changed.length === 0)
     return <p class="muted">There is no difference between the two points in time.</p>;
   return (
-    <ul class="plain differences" aria-label="Differences between the two points in time">
+    <ul class="plain stack differences" aria-label="Differences between the two points in time">
       {changed.map(({ name, differences }) => (
         <li key={name}>
           {flags.length < 2 && changed.length < 2 ? null : <FlagLink project={project} name={name} />}

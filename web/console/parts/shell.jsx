@@ -225,7 +225,7 @@ function Who() {
       <p class="muted" title={visible(profile.rootRole.description)}>
         <Name text={`Root role ${profile.rootRole.name}`} />
       </p>
-      <div class="who-row">
+      <div class="row who-row">
         <ThemeChoice />
         <Button looks="button button-small" act={() => signOut()}>
           Sign out

@@ -18,7 +18,7 @@ export function StrategyItem({ of, actions = null }) {
   const kind = kindOf(name);
   return (
     <li class={`strategy${disabled === true ? ' strategy-disabled' : ''}`} data-strategy={of.id}>
-      <div class="strategy-head">
+      <div class="row">
         <span class="strategy-title">
           <Name text={title || kind} />
         </span>
@@ -54,11 +54,11 @@ function Rollout({ parameters: { rollout: share, stickiness, groupId: _, ...othe
   const sticky = typeof stickiness === 'string' && stickiness !== 'default' ? `, by ${said(stickiness)}` : '';
   return (
     <div>
-      <div class="rollout">
+      <div class="row rollout">
         <div class="rollout-bar" aria-hidden="true">
           <span style={{ '--percent': `${percent}%` }} />
         </div>
-        <span class="rollout-text">
+        <span class="number rollout-text">
           <Sentence>{`${percent} % of users${sticky}`}</Sentence>
         </span>
       </div>
@@ -72,7 +72,7 @@ function Parameters({ parameters }) {
   const entries = Object.entries(parameters).filter(([, value]) => value !== '');
   if (entries.length === 0) return null;
   return (
-    <dl class="parameters">
+    <dl class="row parameters">
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>

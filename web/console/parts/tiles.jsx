@@ -12,7 +12,7 @@ export const TileGroup = ({ title, tiles }) => (
         <div key={name} class="tile" title={hover || undefined}>
           <dt>{name}</dt>
           <dd class="tile-value">{value}</dd>
-          {note === '' ? null : <dd class="tile-note">{note}</dd>}
+          {note === '' ? null : <dd class="hint">{note}</dd>}
         </div>
       ))}
     </dl>

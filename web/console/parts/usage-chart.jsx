@@ -43,7 +43,7 @@ export function UsageChart({ flag, environments }) {
     <section class="card" aria-label="Usage">
       <div class="card-head">
         <h2>Usage</h2>
-        <div class="actions">
+        <div class="row">
           {applications.length < 2 ? null : (
             <Filter
               label="Application"
@@ -131,7 +131,7 @@ function Shares({ counts }) {
   if (given.size === 0) return null;
   const total = sumOfValues([...given.values()]);
   return (
-    <ul class="plain variant-list" aria-label="Variants served">
+    <ul class="plain stack variant-list" aria-label="Variants served">
       {[...given].map(([name, count]) => (
         <li key={name}>
           <code class="variant-name">

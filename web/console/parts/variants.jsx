@@ -9,7 +9,7 @@ export function VariantBar({ variants }) {
   return (
     <div class="variants">
       <Shares weights={variants.map(({ weight }) => weight)} />
-      <ul class="plain variant-list">
+      <ul class="plain stack variant-list">
         {variants.map((variant, index) => (
           <VariantItem key={variant.name} variant={variant} index={index} />
         ))}

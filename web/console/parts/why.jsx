@@ -31,10 +31,10 @@ export function WhyCard({ flag }) {
   return (
     <section class="card" aria-label="Test with a user">
       <h2>Test with a user</h2>
-      <form class="why" onSubmit={ask}>
+      <form class="stack why" onSubmit={ask}>
         <label for={id}>Context of the user, one field per line</label>
         <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
-        <div class="actions">
+        <div class="row">
           <Filter
             label="Environment to test"
             options={names.map(asOption)}
@@ -76,7 +76,7 @@ function Answer({ of }) {
         <Sentence>{isEnabled && variant.enabled ? `, with the variant ${said(variant.name)}` : ''}</Sentence>
         {`: ${reasonOf(decidedBy)}`}
       </p>
-      <ul class="plain why-strategies">
+      <ul class="plain">
         {strategies.data.map((one) => (
           <StrategyAnswer key={one.id} of={one} contextValues={contextValues} />
         ))}
@@ -114,7 +114,7 @@ function StrategyAnswer({ of: { name, title, result, constraints, segments, roll
         <span aria-hidden="true">{`${verdict} `}</span>
         <Sentence>{`${title ? said(title) : kindText(name)} ${word}`}</Sentence>
       </p>
-      <ul class="why-parts">
+      <ul>
         {constraints.map((one, index) => (
           <li key={`constraint ${index}`}>
             <Sentence>{constraintText(one, contextValues[one.contextName])}</Sentence>

@@ -114,7 +114,7 @@ function Tools() {
   });
   return (
     <>
-      <nav class="facts saved" aria-label="Filters">
+      <nav class="row facts saved" aria-label="Filters">
         {SAVED.map(([name, filter]) => (
           <a
             key={name}
@@ -125,7 +125,7 @@ function Tools() {
           </a>
         ))}
       </nav>
-      <div class="tools">
+      <div class="row tools">
         <QuerySearch label="Search all flags" placeholder="Name, description or tag" />
         <QueryFilter name="project" any="Any project" options={asOptions(projects.value)} />
         <QueryFilter name="type" any="Any type" options={FLAG_TYPES} />

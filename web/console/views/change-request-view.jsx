@@ -109,13 +109,13 @@ function Head({ request, asked, available }) {
   return (
     <div class="view-head">
       <ProjectCrumb project={project} />
-      <div class="title-row">
+      <div class="row spread">
         <h1>
           <Name text={title} max={200} />
         </h1>
         <Actions request={request} asked={asked} available={available} />
       </div>
-      <p class="facts">
+      <p class="row facts">
         <RequestState of={request} />
         <span>{`${counted(changesIn(request), 'change')} of ${environment}`}</span>
         <span>
@@ -159,7 +159,7 @@ function Actions({ request, asked, available }) {
     </Button>
   );
   return (
-    <div class="actions">
+    <div class="row">
       {mayReview ? button('Reject…', () => reject(session, request)) : null}
       {mayReview && !hasApproved && state !== 'Scheduled'
         ? button('Approve', () => approve(session, request), !mayApply)
@@ -255,7 +255,7 @@ function ChangeList({ request, feature, changes }) {
               </p>
             )}
             {mayEdit ? (
-              <div class="actions">
+              <div class="row">
                 {change.conflict === undefined ? null : (
                   <Button
                     looks="quiet"
@@ -361,9 +361,9 @@ function Timeline({ of: request }) {
         {steps.map(({ at, who, what, tone = 'plain' }, index) => (
           <li key={`${at} ${index}`} class="event">
             <span class={`event-dot event-${tone}`} aria-hidden="true" />
-            <div class="event-text">
+            <div class="grow">
               <div>{what}</div>
-              <div class="event-meta">
+              <div class="row hint">
                 {who === null ? null : <Name text={who} />}
                 <TimeAgo iso={at} />
               </div>

@@ -35,7 +35,7 @@ export function ChangeRequestsView() {
         lead="Changes of protected environments, proposed by one person and approved by another."
       />
       <Skipped />
-      <nav class="facts saved" aria-label="Lists">
+      <nav class="row facts saved" aria-label="Lists">
         {LISTS.map(([key, name]) => (
           <a
             key={key}

@@ -155,7 +155,7 @@ function HistoryHead({ project }) {
 function Tools({ isOfProject, list: { total, events } }) {
   const { projects } = useSession();
   return (
-    <div class="tools">
+    <div class="row tools">
       <QuerySearch label="Search events" placeholder="Search all recorded changes" />
       {isOfProject ? null : (
         <QueryFilter name="project" label="Project" any="All projects" options={asOptions(projects.value)} />
@@ -190,7 +190,7 @@ function Filters() {
   const [{ types }, creators] = known.loaded.value?.value ?? [{ types: [] }, []];
   /** @param {string} name @param {string} label */
   const day = (name, label) => (
-    <label class="day">
+    <label class="stack hint">
       {label}
       <input
         type="date"

@@ -134,8 +134,8 @@ function Head(props) {
   return (
     <div class="view-head">
       <ProjectCrumb project={flag.project} />
-      <div class="title-row">
-        <div class="title-name">
+      <div class="row spread">
+        <div class="row">
           <h1 class="flag-name">
             <code>{flag.name}</code>
           </h1>
@@ -163,7 +163,7 @@ function Actions({ flag, etag, may }) {
   if (!session.may('flags', flag.project)) return null;
   const environments = flag.environments.map(({ name }) => name);
   return (
-    <div class="actions">
+    <div class="row">
       {flag.archived ? (
         <>
           <Button act={() => reviveFlag(session, flag)}>Revive</Button>

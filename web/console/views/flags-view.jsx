@@ -187,8 +187,8 @@ function Head({ project, overview, may }) {
   const meaning = 'Flags that are neither stale nor past the expected lifetime of their type';
   return (
     <div class="view-head">
-      <div class="title-row">
-        <div class="title-name">
+      <div class="row spread">
+        <div class="row">
           <h1>
             <Name text={name || project} />
           </h1>
@@ -201,7 +201,7 @@ function Head({ project, overview, may }) {
           <Name text={description} max={1000} />
         </p>
       )}
-      <p class="facts">
+      <p class="row facts">
         <span>{counted(features.length, 'flag')}</span>
         <span>{counted(members, 'member')}</span>
         <span title={meaning}>{`${health} % healthy`}</span>
@@ -222,7 +222,7 @@ function ManyBar({ project, environments, flags, clear }) {
   /** @param {string} text @param {() => Promise<boolean>} act */
   const button = (text, act) => <Button act={() => act().then((isDone) => isDone && clear())}>{text}</Button>;
   return (
-    <div class="many" role="region" aria-label="Selected flags">
+    <div class="row many" role="region" aria-label="Selected flags">
       <span role="status">{`${counted(names.length, 'flag')} selected`}</span>
       <Button act={() => switchMany(session, project, flags, environments)}>Switch…</Button>
       {button('Mark stale', () => markMany(session, project, flags, true))}

@@ -88,7 +88,7 @@ function FigureGroups({ figures }) {
 /** @param {{ of: Figures }} props */
 function Verdict({ of: { writable, refusalReason } }) {
   return (
-    <p class={`verdict ${writable ? 'verdict-good' : 'verdict-bad'}`} role="status">
+    <p class={`row verdict ${writable ? 'verdict-good' : 'verdict-bad'}`} role="status">
       <span class="verdict-dot" aria-hidden="true" />
       {writable
         ? 'All is well: changes are accepted and made durable.'

@@ -59,7 +59,7 @@ export function PlaygroundView() {
   return (
     <>
       <ListingHead title="Playground" lead="See which flags users would get. Nothing is recorded." />
-      <form class="playground" onSubmit={ask}>
+      <form class="stack playground" onSubmit={ask}>
         {fields.map((field) => (
           <FieldRow
             key={field.name}
@@ -98,7 +98,7 @@ function Answer({ of: { features } }) {
   );
   return (
     <section class="part" aria-label="Result">
-      <div class="tools">
+      <div class="row tools">
         <SearchBox label="Filter the result" placeholder="Part of a name" value={text} change={setText} />
         <Filter label="Show" options={RESULTS} value={result} change={setResult} />
         <span class="muted" role="status">

@@ -42,7 +42,7 @@ export function ProjectsView() {
           ) : null
         }
       />
-      <div class="tools">
+      <div class="row tools">
         <SearchBox label="Filter projects" placeholder="Filter by name or id" value={text} change={setText} />
       </div>
       <Listing label="Projects" columns={columns} rows={rows} none="No project matches" />

@@ -6,14 +6,11 @@ import { configure } from '../edit/change-request-edits.jsx';
 import { exportFlags, importFlags } from '../edit/flag-files.jsx';
 import { ProjectLifetimes } from '../edit/lifetimes.jsx';
 import {
-  addGroup,
   addMember,
   deleteProject,
   describeProject,
   editRules,
-  removeGroup,
   removeMember,
-  setGroupRole,
   setProjectEnvironment,
   setRole,
 } from '../edit/project-edits.jsx';
@@ -95,7 +92,7 @@ function ProjectActions({ project }) {
   const session = useSession();
   const { id, environments } = project;
   return (
-    <div class="actions">
+    <div class="row">
       <Button act={() => describeProject(session, project)}>
         <Icon name="edit" />
         Edit…
@@ -128,15 +125,22 @@ function Members({ project, access: { body, etag, since }, may }) {
     if (!(await change())) setChanged('');
   };
   const projectRoles = roles.filter(({ type }) => type === 'project' || type === 'custom');
-  const rows = users.map((member) => ({
-    key: String(member.id),
+  const members = [
+    ...users.map((one) => ({ ...one, name: userName(one), title: userName(one), isGroup: false })),
+    ...groups.map((one) => ({
+      ...{ ...one, isGroup: true },
+      title: `${one.name} (a group of ${counted(one.userCount, 'user')})`,
+    })),
+  ];
+  const rows = members.map((member) => ({
+    key: `${member.isGroup} ${member.id}`,
     cells: [
-      userName(member),
+      member.title,
       <RoleCell
         key="role"
         roles={projectRoles}
         held={member.roleId}
-        name={userName(member)}
+        name={member.name}
         disabled={changed === etag}
         change={may ? (id) => changeOnce(() => setRole(session, read, member, id)) : null}
       />,
@@ -144,31 +148,9 @@ function Members({ project, access: { body, etag, since }, may }) {
     actions: may ? (
       <RowAction
         text="Remove"
-        of={userName(member)}
+        of={member.name}
         disabled={changed === etag}
         act={() => changeOnce(() => removeMember(session, read, member))}
-      />
-    ) : null,
-  }));
-  const groupRows = groups.map((group) => ({
-    key: `group ${group.id}`,
-    cells: [
-      `${group.name} (a group of ${counted(group.userCount, 'user')})`,
-      <RoleCell
-        key="role"
-        roles={projectRoles}
-        held={group.roleId}
-        name={group.name}
-        disabled={changed === etag}
-        change={may ? (id) => changeOnce(() => setGroupRole(session, read, group, id)) : null}
-      />,
-    ],
-    actions: may ? (
-      <RowAction
-        text="Remove"
-        of={group.name}
-        disabled={changed === etag}
-        act={() => changeOnce(() => removeGroup(session, read, group))}
       />
     ) : null,
   }));
@@ -177,9 +159,9 @@ function Members({ project, access: { body, etag, since }, may }) {
       title="Members"
       action={
         may ? (
-          <div class="actions">
-            <PartAction text="Add group" act={() => addGroup(session, project, projectRoles, groups)} />
-            <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} />
+          <div class="row">
+            <PartAction text="Add group" act={() => addMember(session, project, projectRoles, members)} />
+            <PartAction text="Add member" act={() => addMember(session, project, projectRoles, null)} />
           </div>
         ) : null
       }
@@ -187,7 +169,7 @@ function Members({ project, access: { body, etag, since }, may }) {
       <Listing
         label="Members"
         columns={['Member', 'Role']}
-        rows={[...rows, ...groupRows]}
+        rows={rows}
         none="No members yet"
         next="Admins and Editors can work here anyway. Members have a role in this project only."
       />

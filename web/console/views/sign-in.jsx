@@ -115,7 +115,7 @@ function SignInAgain({ offered, enter, leave, close }) {
   }, []);
   return (
     <Modal title="Sign in again" close={close} isFirm>
-      <div class="sign-in-again">
+      <div class="stack">
         <p>Your session has ended. What you typed is kept.</p>
         <Ways offered={offered} enter={() => enter().then(close)} isAgain />
         <Button looks="quiet" act={leave}>
@@ -167,7 +167,7 @@ function SignInForm({ fields, values: first, begin }) {
   }
 
   return (
-    <form class="sign-in-form" ref={form} onSubmit={submit}>
+    <form class="stack" ref={form} onSubmit={submit}>
       {fields.map((field) => (
         <FieldRow
           key={field.name}
