@@ -18,9 +18,6 @@ const PAGE = join(ROOT, 'docs/reliability.md');
 
 const INTRODUCTION = `# Faults, promises and tests
 
-Faults, what Flagstaff promises for each, and the tests that inject them
-([by title](../test/faults/rows.ts)). \`test/faults/render.ts\` writes this page.
-
 After any fault and a restart:
 
 - All acknowledged changes are there.
@@ -28,9 +25,9 @@ After any fault and a restart:
 - The recovered state has the hash of the live one at the same event.
 - Nothing that was shown is undone.
 
-The simulation (\`simulation/simulation\`) runs the engine on a simulated clock, scheduler and disk: over several restarts, commands of every
-type meet these faults. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It detects all *broken builds*, each
-broken on purpose in one line.
+The simulation (\`simulation/simulation\`) runs the engine on a simulated clock, scheduler and disk through these faults, over several
+restarts. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It detects all *broken builds*, each broken on
+purpose in one line.
 `;
 
 function assertThere({ file, title }: TestName): void {
@@ -39,41 +36,42 @@ function assertThere({ file, title }: TestName): void {
 }
 
 /** The long form of the simulation stands for the short one, too. */
-function rowOf({ fault, promise, tests, longForms = [] }: FaultRow): string {
+function rowOf({ fault, promise, tests, longForms = [] }: FaultRow, recorded: Recorded): string {
   for (const test of tests) assertThere(test);
   const files = [...new Set(tests.map(({ file }) => file.replace(/(?:\.all)?\.test\.ts$/, '')))]
     .filter((file) => file !== 'simulation/simulation' || !longForms.includes('simulation'))
     .map((file) => `\`${file}\``);
-  return `| ${fault} | ${promise} | ${[...files, ...longForms.map((name) => `*${name}*`)].join(', ')} |`;
+  const forms = longForms.map((name) => longForm(name, recorded.longForms[name]));
+  return `| ${fault} | ${promise} | ${[...files, ...forms].join(', ')} |`;
 }
 
-function longFormRow(name: string, counted: Counted | undefined): string {
-  if (counted === undefined) return `| ${name} | not counted |`;
-  if (counted.skipped !== null) return `| ${name} | not run, ${counted.skipped} |`;
+/** A long form with what it counted, where that is recorded. */
+function longForm(name: string, counted: Counted | undefined): string {
+  if (counted === undefined) return `*${name}*`;
+  if (counted.skipped !== null) return `*${name}* (not run, ${counted.skipped})`;
   const { done, total } = counted;
   const all = total.toLocaleString('en');
-  return `| ${name} | ${done === total ? all : `${done.toLocaleString('en')} of ${all}`} |`;
+  return `*${name}* (${done === total ? all : `${done.toLocaleString('en')} of ${all}`})`;
 }
 
-/** The table of counts, and then the long forms of the table above that were not. */
-function longFormTable({ longForms }: Recorded): string {
-  const names = new Set([
-    ...Object.keys(longForms),
-    ...FAULT_ROWS.flatMap(({ longForms: named = [] }) => named),
-  ]);
-  const rows = [...names].map((name) => longFormRow(name, longForms[name]));
-  return ['| long form | done |', '|---|---|', ...rows].join('\n');
+/** The long forms that belong to no fault. */
+function otherForms({ longForms }: Recorded): string {
+  const named = new Set(FAULT_ROWS.flatMap((row) => row.longForms ?? []));
+  return Object.entries(longForms)
+    .filter(([name]) => !named.has(name))
+    .map(([name, counted]) => longForm(name, counted))
+    .join(', ');
 }
 
 /** The page as the table of faults and these counts make it. */
 export function reliabilityPage(recorded: Recorded): string {
   const page = [
     INTRODUCTION,
-    '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) are in italics.\n',
+    '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) are in italics, with what they counted when last recorded.\n',
     '| fault | promise | tests |\n|---|---|---|',
-    ...FAULT_ROWS.map(rowOf).map((row) => row.replaceAll('](docs/', '](')),
-    '\n## The long forms\n\n`npm test` runs short forms, `npm run test:faults` long ones, within `FAULTS_BUDGET_SECONDS` if set; `--record` writes here, and in\n[reliability.json](reliability.json), what they counted.\n',
-    longFormTable(recorded),
+    ...FAULT_ROWS.map((row) => rowOf(row, recorded).replaceAll('](docs/', '](')),
+    '\n## The long forms\n\n`npm test` runs short forms, `npm run test:faults` long ones, within `FAULTS_BUDGET_SECONDS` if set. `--record` writes their counts here, and in\n[reliability.json](reliability.json).',
+    `They also have ${otherForms(recorded)}.`,
   ];
   return `${page.join('\n')}\n`;
 }

@@ -58,7 +58,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['kills'],
   },
   {
-    fault: 'The power is cut: what was not synced is kept, lost, torn, or kept in part',
+    fault: 'The power is cut: unsynced data is kept, lost, or torn',
     promise: 'Every such disk recovers all that was acknowledged or read.',
     tests: [
       ...powerCut(
@@ -70,7 +70,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation', 'power cuts'],
   },
   {
-    fault: 'The unsynced tail of a killed process is read after the restart, then the power is cut',
+    fault: 'The power is cut after a restart has read the unsynced tail of a killed process',
     promise: 'Recovery makes the tail durable before it can be read.',
     tests: [
       ...powerCut(
@@ -87,8 +87,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
   },
   {
-    fault: "Bits flip in the zeros ahead of the end of a killed process's journal",
-    promise: 'The zeros are cut off; zeros in place of what was on disk are refused.',
+    fault: "Bits flip in the zeros ahead of the journal's end",
+    promise: 'The zeros are cut off; zeros in place of data are refused.',
     tests: zeros(
       'a killed process leaves zeros, which the next start cuts off',
       'a bit that flips in the zeros loses nothing',
@@ -110,9 +110,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'Bits flip in old history that a start leaves unread',
+    fault: 'Bits flip in old history',
     promise:
-      'Found in the background: the server continues, names the place, and shows nothing of that file. A missing, cut or swapped file, and damage after the snapshot, refuse the start.',
+      'Found in the background: the server continues, names the place, and shows nothing of that file. A missing, cut or swapped file, or damage after the snapshot, refuses the start.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
@@ -135,8 +135,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A damaged snapshot',
-    promise:
-      'An older one and the journal give the same state, or the start is refused; the bad file is set aside.',
+    promise: 'An older one and the journal give the same state, or the start is refused.',
     tests: [
       ...snapshot(
         'every flipped bit of a snapshot shows',
@@ -182,14 +181,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A call to the disk fails during a start',
-    promise:
-      'It ends with 74, or 65 where the file seems damaged, and names the file; the next start serves.',
+    promise: 'It ends with 74, or 65 for a damaged file, and names the file; the next start serves.',
     tests: [...named('persistence/disk/failing-start.test.ts')('ends with 74 and the name of the file when')],
     longForms: ['failing start'],
   },
   {
-    fault:
-      'A full disk, a kill or a power cut at any write of the first start, on a new folder or one of 0.2.0',
+    fault: 'A full disk, a kill or a power cut at any write of the first start',
     promise: 'The next start serves and signs.',
     tests: [...named('addons/audit/interrupted-start.test.ts')('may end at any write on')],
     longForms: ['interrupted start'],
@@ -210,7 +207,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The disk hangs',
-    promise: 'Settled reads continue; queues are bounded; writes that wait too long get 503.',
+    promise: 'Reads continue; queues are bounded; writes that wait too long get 503.',
     tests: [
       ...named('faults/stalled-sync.test.ts')('answers settled reads at once, and 503 with Retry-After'),
       ...engine('does not begin a command that waited too long'),
@@ -270,8 +267,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A server deletes old files under a command, or does not respond to it',
-    promise: 'The result is whole and begins later; it gives up after 10 seconds.',
+    fault: 'A server deletes files that a command reads, or does not respond to it',
+    promise: 'The result is whole and begins later; the command gives up after 10 seconds.',
     tests: [
       ...named('cli/vanishing-files.test.ts')('backup copies those that are kept, and the copy starts'),
       ...named('control/control-server.test.ts')('nobody waits for it for ever, nor for its snapshot'),
@@ -292,8 +289,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Hostile content under valid checksums',
-    promise:
-      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes too, with the same state.',
+    promise: 'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes, with the same state.',
     tests: [
       ...recovery('hostile content with valid checksums is refused with its place'),
       ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
@@ -305,7 +301,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Live state and recovered state differ',
-    promise: 'Equal hashes after any commands; values that cannot come back exactly are refused.',
+    promise: 'Hashes are equal after any commands; values that cannot be restored exactly are refused.',
     tests: [
       ...states('is the same live, replayed from nothing, from snapshot and journal'),
       ...named('addons/edge/hostile-values.test.ts')(
@@ -318,8 +314,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'A read sees what a crash takes back',
-    promise: 'None, nor a refusal, shows what is not on disk.',
+    fault: 'A read shows what a crash takes back',
+    promise: 'No read and no refusal shows what is not on disk.',
     tests: [
       ...durability(
         'a change is not answered, and not seen by any read, before it is on disk',
@@ -330,7 +326,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'Readers who do not read',
+    fault: 'Clients that do not read',
     promise: 'Memory is bounded, and others are served.',
     tests: [
       ...limits('responses that nobody reads cost no memory each'),
@@ -344,7 +340,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A thousand clients at once after a start',
-    promise: 'No turn of the event loop is above 20 ms; searches beyond the limit get 503.',
+    promise: 'No turn of the event loop takes 20 ms; searches beyond the limit get 503.',
     tests: [
       ...named('http/transport/request-rounds.test.ts')(
         'is taken a few requests at a time, and each gets its response',
@@ -356,13 +352,13 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['request storms'],
   },
   {
-    fault: 'Hostile callers of every kind at once, little memory, and kills',
+    fault: 'Hostile callers of every kind, little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
     tests: named('addons/sdk/soak/soak.all.test.ts')('friendly clients among hostile ones lose nothing'),
     longForms: ['soak'],
   },
   {
-    fault: 'Senders who do not send',
+    fault: 'Clients that do not send',
     promise: 'Closed at a deadline for the whole request.',
     tests: limits(
       'a body that arrives too slowly is refused with 408',
@@ -372,8 +368,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Large bodies that are never finished',
-    promise:
-      'Callers without the right use no memory; the caller that has held most for longest, on all connections together, gives way.',
+    promise: 'Callers without the right use no memory; the caller that has held most longest gives way.',
     tests: [
       ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
       ...named('http/transport/bodies.test.ts')(
@@ -385,7 +380,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Bodies, heads, paths and patches beyond their limits',
-    promise: '413, 431, 414 or 400 from one more than the limit, with memory flat.',
+    promise: '413, 431, 414 or 400, with memory flat.',
     tests: [
       ...limits(
         'body is taken up to 1 MiB and refused with 413',
@@ -396,7 +391,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'Flags that grow without end, by patches, clones and rollbacks',
+    fault: 'Flags that grow without end',
     promise: '400; what is beyond the limit stays and can shrink.',
     tests: [
       ...named('faults/limits/growth.test.ts')(
@@ -407,7 +402,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A state that fits in memory only while its flags share parts',
+    fault: 'A state that fits in memory only while flags share parts',
     promise: '507 in time; what was accepted loads with the same settings.',
     tests: [
       ...named('faults/limits/memory.test.ts')(
@@ -423,8 +418,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'An import or export larger than a string or the memory',
-    promise: 'Read and written flag by flag, in constant memory.',
+    fault: 'An import or export larger than the memory',
+    promise: 'Read and written flag by flag.',
     tests: [
       ...named('actors/large-documents.test.ts')(
         'is read flag by flag',
@@ -445,7 +440,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A hostile value in any field',
-    promise: 'Refused with its field; what is accepted loads after a kill, is served, exported and imported.',
+    promise: 'Refused with its field; what is accepted can be loaded, served, exported and imported.',
     tests: [
       ...named('addons/edge/hostile-values.test.ts')('are accepted or refused with the field'),
       ...named('addons/sdk/frontend-origins.test.ts')(
@@ -466,7 +461,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Prototype pollution by patches and names',
-    promise: '400; nothing inherited can be reached.',
+    promise: '400; nothing inherited is reached.',
     tests: jsonPatch(
       'no operation may name the way to a prototype, in any position of path or from',
       'nothing inherited can be read, moved, tested or built upon',
@@ -475,7 +470,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Tricks with paths',
-    promise: 'One spelling for each resource; names never reach the file system.',
+    promise: 'Each resource has one spelling; names never reach the file system.',
     tests: matcher('another spelling of a path names nothing', 'a parameter with bad encoding says so'),
   },
   {
@@ -486,7 +481,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'A thousand addresses guess passwords and links without pause',
+    fault: 'A thousand addresses guess passwords and links',
     promise: 'Whoever has signed in from an address gets in; others may wait.',
     tests: named('addons/people/password-checks.test.ts')(
       'beside a thousand addresses that have not',
@@ -497,7 +492,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Header injection',
-    promise: 'Nothing that a client sends becomes a header of a response.',
+    promise: 'Nothing that a client sends becomes a header.',
     tests: [
       ...named('faults/header-injection.test.ts')('is not possible by paths, queries, headers or names'),
       ...failures('is never sent: the client gets 500'),
@@ -505,7 +500,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A flood of writes while the disk hangs',
-    promise: 'What waits is bounded, and answered afterwards; the rest gets 503 with Retry-After.',
+    promise: 'What waits is bounded and answered afterwards; the rest gets 503.',
     tests: [
       ...named('faults/stalled-sync.test.ts')(
         'writes offered while the disk hangs some wait, the rest is refused',
@@ -516,14 +511,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A dependency throws behind a route',
-    promise: '500 with an id for the log; nothing changes or hangs, on any route.',
+    promise: '500 with an id for the log; nothing changes or hangs.',
     tests: [
       ...named('faults/throwing-dependencies.test.ts')('is a 500, and nothing hangs'),
       ...failures('answers 500, and the connection goes on'),
     ],
   },
   {
-    fault: 'The process is asked to stop, once or twice, under load',
+    fault: 'The process is asked to stop under load',
     promise: 'It ends with 0, and nothing answered is lost.',
     tests: named('faults/shutdown.test.ts')(
       'nothing answered is lost when the process is asked to stop under load',
@@ -531,8 +526,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['shutdown'],
   },
   {
-    fault: 'A snapshot verifies, but cannot be decoded or loaded',
-    promise: 'None gets its name before it was decoded. A start uses an older one, or the whole journal.',
+    fault: 'A snapshot cannot be decoded or loaded',
+    promise: 'None gets its name before it was decoded. A start uses an older one, or the journal.',
     tests: [
       ...snapshot(
         'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
@@ -543,9 +538,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A sector cannot be read, in any place of any file',
+    fault: 'A sector of any file cannot be read',
     promise:
-      'An older snapshot is used, a journal file is refused with offset and last good event; `verify` names every place.',
+      'An older snapshot is used; a journal file is refused with its place; `verify` names every place.',
     tests: [
       ...named('persistence/recovery/unreadable-sectors.test.ts')(
         'in a segment: the start is refused with file, offset and last good event',
@@ -568,19 +563,19 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A command reads a stopped folder that is damaged, cut off or incomplete',
-    promise: 'It refuses as a start does: exit code 0 means that nothing was missing.',
+    fault: 'A command reads a damaged or incomplete folder',
+    promise: 'It refuses as a start does: 0 means that nothing was missing.',
     tests: named('cli/damaged-folders.test.ts')('is refused by every reading command when'),
   },
   {
     fault: 'The clock is wrong by ten years, for less than a day',
-    promise: 'Retention deletes nothing by it, nor after a restart.',
+    promise: 'Retention deletes nothing by it.',
     tests: named('persistence/event-log/retention.test.ts')(
       'deletes nothing by one reading, nor after a restart',
     ),
   },
   {
-    fault: 'A change is too large for a frame, or a value looks like code to an encoder',
+    fault: 'A change is too large for a frame, or looks like code to an encoder',
     promise: 'Refused before anything is applied; the process continues.',
     tests: [
       ...engine(
@@ -592,7 +587,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'Callers with few rights or none ask for much: walks through the log, metrics, connections',
+    fault: 'Callers with few rights ask for much',
     promise: 'Few run at a time, in turn; the rest gets 503.',
     tests: [
       ...named('http/interface/log-reads.test.ts')(
@@ -607,7 +602,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Callers whose requests take long, each within its limits',
-    promise: 'They get a fifth of the time together; others do not wait.',
+    promise: 'Together they get a fifth of the time; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
       ...named('actors/long-requests.test.ts')(
@@ -623,7 +618,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The most expensive rules and contexts that are allowed',
     promise:
-      'Costs are bounded, and authors warned; no turn of the event loop takes 20 ms of processor time on any surface.',
+      'Costs are bounded, and authors warned; no turn of the event loop takes 20 ms of processor time.',
     tests: [
       ...named('addons/sdk/evaluation/cost.test.ts')(
         'are tested in steps on every surface, whatever the context',
@@ -636,7 +631,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow rules'],
   },
   {
-    fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
+    fault: 'All budgets are used at once',
     promise: 'The process stays within [the sum](docs/limits.md#sum-of-the-memory), and serves others.',
     tests: [
       ...named('limits/everything-full.all.test.ts')(
@@ -646,7 +641,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['everything full'],
   },
   {
-    fault: 'Each limit filled until the server refuses more',
+    fault: 'Each limit is filled',
     promise: 'What was accepted can be read, exported, imported, loaded after a kill, changed and deleted.',
     tests: [
       ...named('addons/edge/hostile-values.test.ts')('give the same state after a restart from the journal'),
@@ -654,9 +649,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['rows of the limits'],
   },
   {
-    fault: 'A migration from Unleash is killed at any step, or the source changes while it is read',
+    fault: 'A migration from Unleash is killed at any step, or the source changes meanwhile',
     promise:
-      'No flag is on for fewer than before or in the source, nor switched where the source did not; run again, it does the rest, and then finds everything equal.',
+      'No flag is on for fewer users, nor switched where the source did not; run again, it does the rest.',
     tests: [
       ...named('addons/migration/random-runs.test.ts')(
         'makes nothing less on, and ends equal',
@@ -670,8 +665,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['migration from Unleash', 'migration each minute'],
   },
   {
-    fault: "A cluster's log is lost or recreated, or a node belongs to another history",
-    promise: 'Nobody leads on another history or begins one, and each node says what to do.',
+    fault: "A cluster's log is lost or recreated, or a node belongs to another cluster",
+    promise: 'Nobody leads on another history, and each node says what to do.',
     tests: [
       ...named('addons/replication/history.test.ts')(
         'while nodes run: none leads, each says what to do, and none makes it anew',
@@ -685,8 +680,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault:
-      "A node's clock is days ahead, no other node reaches it, or an older version cannot read what it writes",
+    fault: "A node's clock is wrong, nobody reaches it, or an older version cannot read what it writes",
     promise: 'It says so, and lets the others lead.',
     tests: [
       ...named('addons/replication/eligibility.test.ts')(
@@ -709,7 +703,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A data folder is put back, or copied, and continues',
+    fault: 'A data folder is restored or copied, and continues',
     promise: 'New events have other ETags: no stale 304, no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(
       'a copy of a data folder gives its own events other ETags',
@@ -717,7 +711,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'Work waits while its client goes, its deadline passes, or its rights are taken',
+    fault: 'The client, the deadline or the rights of waiting work are gone',
     promise: 'It is not begun.',
     tests: [
       ...engine('does not begin a command that waited too long'),
@@ -749,9 +743,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['stricken leaders'],
   },
   {
-    fault: 'Leaders are killed again and again, or struck by other faults, while random nodes are read',
+    fault: 'Leaders are killed or struck again and again',
     promise:
-      'Nothing acknowledged is lost, there twice or out of order, nothing shown is taken back; after a kill, writes succeed within 2 seconds (median), 5 at worst.',
+      'Nothing acknowledged is lost, doubled or reordered, nothing shown is taken back; writes succeed within 2 seconds (median), 5 at worst.',
     tests: [
       ...named('addons/replication/faults/cluster.test.ts')(
         'nothing acknowledged is lost or there twice when leaders are killed under load',
@@ -763,9 +757,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['killed leaders', 'mixed faults of clusters', 'simulation of clusters'],
   },
   {
-    fault: "A majority of the replicated log's servers is down",
+    fault: 'Most servers of the replicated log are down',
     promise:
-      'Every node shows the last committed state, and no read waits; each write hears within 5 seconds whether it may have happened, and is there once or never.',
+      'Nodes show the last committed state without waiting; each write hears within 5 seconds whether it may have happened, and is there once or never.',
     tests: [
       ...cluster(
         'keeps no read waiting: every node shows the last decided state',
@@ -779,9 +773,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['lost quorum'],
   },
   {
-    fault: 'A single damage to the journal, anywhere, with a copy of the folder at hand',
-    promise:
-      '`repair --from` takes exactly what is lost, and keeps the rest; it shows before what each way keeps.',
+    fault: 'A single damage to the journal, with a copy at hand',
+    promise: '`repair --from` takes exactly what is lost, and keeps the rest.',
     tests: named('addons/repair/mend.test.ts')(
       'loses no event, whatever single damage a copy is at hand for',
       'takes from an old backup what is lost, and keeps what came after the backup',
@@ -791,24 +784,23 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The same, without a copy',
-    promise:
-      '`repair` keeps the newest state, or everything before the damage; what it sets aside can still be restored.',
+    promise: '`repair` keeps the newest state, or everything before the damage; the rest is set aside.',
     tests: named('addons/repair/repair.test.ts')(
       'keeps one side of a single damage, whatever it is, and the other can be restored from what was set aside',
     ),
     longForms: ['single damages without a copy'],
   },
   {
-    fault: 'The same, on a node of a cluster that keeps an archive',
-    promise: '`repair --from archive` takes exactly what is lost, without a log too.',
+    fault: 'The same, on a cluster node with an archive',
+    promise: '`repair --from archive` takes exactly what is lost.',
     tests: named('addons/replication/faults/archive-repair.test.ts')(
       'takes what an old file has lost, is what was signed, and the node goes on',
       'needs no log: the archive alone has what is lost',
     ),
   },
   {
-    fault: 'An attacker changes history, and recomputes all checksums',
-    promise: 'The public key and one signed head that is kept elsewhere show it.',
+    fault: 'An attacker changes history and recomputes checksums',
+    promise: 'The public key and one signed head kept elsewhere show it.',
     tests: named('addons/audit/command.test.ts')(
       'finds another author, which no checksum shows',
       'finds that the oldest events were deleted, where no signed head says so',

@@ -17,8 +17,7 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. \`test/limits/render.ts\`
-writes this page from the code.
+Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts.
 `;
 
 export function limitsPage(): string {
@@ -37,7 +36,7 @@ function sumOfMemory(): string {
   const line = (what: string, take: (one: (typeof shares)[number]) => number): string =>
     `| ${what} | ${shares.map((one) => mib(take(one))).join(' | ')} |`;
   return `## Sum of the memory
-The parts of V8's heap add up to what it may use, with any settings. With \`--max-semi-space-size=16\`, as in \`npm start\`:
+The parts of V8's heap add up to what it may use. With \`--max-semi-space-size=16\`, as in \`npm start\`:
 
 | part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
 |---|---|---|
@@ -47,12 +46,10 @@ ${line('the cache', ({ cache }) => cache)}
 ${line('others', () => OTHERS_BYTES)}
 ${line('requests under way, and garbage', ({ work }) => work)}
 ${line('all', ({ heap }) => heap)}
-${line('the process, with all that is outside the heap', ({ heap }) => processBytes(heap))}
+${line('the process, with what is outside the heap', ({ heap }) => processBytes(heap))}
 
-Others are the responses for \`Idempotency-Key\`, regular expressions, changes, counts and applications, as above.
-
-Outside the heap are some ${bytes(PROGRAM_BYTES)} for the program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of unread and unsent responses, bodies, waiting requests, and changes not on disk yet.
-With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all fit at their most.
+Others are responses for \`Idempotency-Key\`, regular expressions, changes, counts and applications. Outside the heap are some ${bytes(PROGRAM_BYTES)} for the program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of responses, bodies, waiting requests, and changes not on disk yet.
+Below 512 MiB of old objects the state gets an eighth of the heap, and the others do not all fit.
 `;
 }
 
@@ -66,9 +63,7 @@ function sectionText({ title, introduction, last = 'beyond it', rows }: LimitSec
       : [counted, `${limit}${name}`, beyond];
     return `| ${cells.join(' | ')} |`;
   });
-  const head = allSettings
-    ? ['what is counted', 'limit', 'setting', last]
-    : ['what is counted', 'limit', last];
+  const head = allSettings ? ['counted', 'limit', 'setting', last] : ['counted', 'limit', last];
   return [
     `## ${title}`,
     introduction,

@@ -24,14 +24,14 @@ export const GROWTH_LIMITS = {
     initial: 30,
     settingMax: 1_000,
     unit: 'strategies',
-    counted: 'strategies of a flag in one environment, disabled ones included',
+    counted: 'strategies of a flag in one environment, with disabled ones',
   }),
   constraints: row({
     setting: 'CONSTRAINTS_PER_STRATEGY_MAX',
     initial: 30,
     settingMax: 1_000,
     unit: 'constraints',
-    counted: 'constraints of a strategy, those of its segments not included',
+    counted: 'constraints of a strategy, without those of its segments',
   }),
   values: row({
     setting: 'VALUES_PER_CONSTRAINT_MAX',
@@ -52,15 +52,14 @@ export const GROWTH_LIMITS = {
     initial: 250_000,
     settingMax: 10_000_000,
     unit: 'microseconds of evaluation at worst',
-    counted:
-      'microseconds for which the strategies of a flag in one environment, with their segments, are evaluated at worst',
+    counted: 'microseconds to evaluate the strategies of a flag in one environment at worst',
   }),
   parameters: row({
     setting: 'PARAMETERS_PER_STRATEGY_MAX',
     initial: 100,
     settingMax: 10_000,
     unit: 'parameters',
-    counted: 'parameters of a strategy, with the names in their values where those are objects',
+    counted: 'parameters of a strategy, with the names in values that are objects',
   }),
   parameterBytes: row({
     setting: 'PARAMETERS_BYTES_MAX',
@@ -88,7 +87,7 @@ export const GROWTH_LIMITS = {
     initial: 50,
     settingMax: 1_000,
     unit: 'variants',
-    counted: 'variants of a flag in one environment, and variants of a strategy',
+    counted: 'variants of a flag in one environment, or of a strategy',
   }),
   payloadBytes: row({
     setting: 'PAYLOAD_BYTES_MAX',
