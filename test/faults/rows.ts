@@ -289,7 +289,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Hostile content under valid checksums',
-    promise: 'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes, with the same state.',
+    promise:
+      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes, with the same state.',
     tests: [
       ...recovery('hostile content with valid checksums is refused with its place'),
       ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
