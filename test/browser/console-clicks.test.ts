@@ -136,7 +136,7 @@ describeConsole('common tasks in the console', (shared) => {
       FLAG,
       4,
       async ({ page, dialog, press, click, fill }) => {
-        await click(page.getByRole('link', { name: 'Users', exact: true }));
+        await click(page.getByRole('link', { name: 'Admin', exact: true }));
         await press('New user');
         await fill('Email', 'grace@shop.example');
         await press('Create', dialog);
@@ -147,7 +147,7 @@ describeConsole('common tasks in the console', (shared) => {
       FLAG,
       4,
       async ({ page, dialog, press, click, fill }) => {
-        await click(page.getByRole('link', { name: 'Tokens', exact: true }));
+        await click(page.getByRole('link', { name: 'Configure', exact: true }));
         await press('New API token');
         await fill('Name', 'shop');
         await press('Create', dialog);

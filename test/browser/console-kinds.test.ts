@@ -197,12 +197,12 @@ describeConsole('the pages of kinds in the console', (shared) => {
     const page = await shared.signedIn({ place: '#/projects/empty' });
     await page.getByRole('heading', { name: 'Connect an application' }).waitFor();
     await page.getByRole('button', { name: 'Create a token' }).click();
-    const snippet = page.getByRole('group', { name: 'What the application does' });
+    const snippet = page.getByRole('group', { name: 'Code of the application' });
     const [, token = ''] = /Authorization: '([^']+)'/.exec((await snippet.textContent()) ?? '') ?? [];
     await page.getByText('Waiting for the first request…').waitFor();
     const read = await shared.server.callBelow('/api')('GET', '/client/features', undefined, { token });
     assert.equal(read.status, 200);
-    await page.getByText('The first request was received').waitFor();
+    await page.getByText('Connected: the first request was received').waitFor();
   });
 
   it('has keys for the search of a page, and for what keys there are', async () => {

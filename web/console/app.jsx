@@ -5,12 +5,13 @@ import { createClient, messageOf, path, request } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
 import { dropDrafts } from './forms/drafts.js';
+import { openKept } from './kept.js';
 import { forgetNames } from './names.js';
 import { Notices, notice } from './notices.jsx';
 import { Page } from './page.jsx';
 import { Loading } from './parts/states.jsx';
 import { restoreTheme } from './parts/theme.jsx';
-import { firstPlace, place } from './place.js';
+import { place } from './place.js';
 import { forgetProtected } from './proposals.jsx';
 import { holdingsOf, rightsOf, SessionContext } from './session.js';
 import {
@@ -21,6 +22,7 @@ import {
   takeProblem,
   whenSessionEnds,
 } from './sessions.js';
+import { newsPath } from './views/home-view.jsx';
 import { SignIn, signInAgain } from './views/sign-in.jsx';
 
 /** @import { Session, SignIns } from './types.d.ts' */
@@ -92,8 +94,10 @@ async function open() {
     signOutEverywhere: () => signOut(endAllSessions),
     replaceSession,
   };
-  const shown = place.value ?? firstPlace(projects);
+  openKept(me.user.id);
+  const shown = place.value;
   if (shown?.view === 'flags') client.begin(path`/projects/${shown.project}`);
+  else if (shown?.view === 'home') client.begin(newsPath(session));
   state.value = { session };
   feed.begin();
   return true;

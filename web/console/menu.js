@@ -2,51 +2,60 @@
 
 /** @import { PlainView, Session } from './types.d.ts' */
 
-/** @type {readonly (readonly [title: string, links: readonly (readonly [text: string, icon: string, view: PlainView, isForAdmins?: true])[]])[]} */
-export const SECTIONS = [
+/** @typedef {readonly [text: string, icon: string, view: PlainView, isForAdmins?: true]} MenuPage */
+
+/** In sight of everybody. @type {readonly MenuPage[]} */
+export const DAILY = [
+  ['Home', 'home', 'home'],
+  ['All flags', 'flag', 'all-flags'],
+  ['Change requests', 'branch', 'change-requests'],
+  ['Playground', 'check', 'playground'],
+];
+
+/** Below the projects that one uses. @type {MenuPage} */
+export const ALL_PROJECTS = ['All projects', 'project', 'projects'];
+
+/** Folded until they are needed; the first page of each is that of its title. @type {readonly (readonly [title: string, icon: string, pages: readonly MenuPage[], isForAdmins: boolean])[]} */
+export const GROUPS = [
   [
-    'Flags',
+    'Configure',
+    'settings',
     [
-      ['All flags', 'flag', 'all-flags'],
-      ['Change requests', 'branch', 'change-requests'],
-      ['Stale flags', 'archive', 'stale-flags'],
-      ['Playground', 'check', 'playground'],
-    ],
-  ],
-  [
-    'Targeting',
-    [
+      ['Tokens', 'key', 'tokens'],
       ['Segments', 'segment', 'segments'],
       ['Context fields', 'field', 'context-fields'],
+      ['Environments', 'environment', 'environments'],
+      ['Applications', 'application', 'applications'],
       ['Strategy types', 'branch', 'strategy-types'],
       ['Tag types', 'tag', 'tag-types'],
+      ['Events', 'history', 'events'],
     ],
+    false,
   ],
   [
-    'People',
+    'Admin',
+    'role',
     [
       ['Users', 'person', 'users', true],
       ['Groups', 'people', 'groups'],
       ['Roles', 'role', 'roles'],
       ['Service accounts', 'program', 'service-accounts', true],
-      ['Tokens', 'key', 'tokens'],
-    ],
-  ],
-  [
-    'Service',
-    [
-      ['Environments', 'environment', 'environments'],
-      ['Applications', 'application', 'applications'],
       ['Integrations', 'link', 'integrations', true],
-      ['Events', 'history', 'events'],
       ['Health', 'health', 'health'],
       ['Server', 'settings', 'server', true],
     ],
+    true,
   ],
 ];
 
-/** The entries that the caller may see. @param {Session} session */
+/** Pages to which others lead. @type {readonly MenuPage[]} */
+const OTHERS = [
+  ['Stale flags', 'archive', 'stale-flags'],
+  ['Your account', 'person', 'account'],
+];
+
+/** The pages that the caller may see, wherever the menu has them. @param {Session} session */
 export const pagesOf = (session) =>
-  SECTIONS.flatMap(([, links]) =>
-    links.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin')),
+  [...DAILY, ALL_PROJECTS, ...GROUPS.flatMap(([, , pages]) => pages), ...OTHERS].filter(
+    ([, , , isForAdmins]) => isForAdmins !== true || session.may('admin'),
   );

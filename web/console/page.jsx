@@ -9,7 +9,7 @@ import { dismissRefusals } from './notices.jsx';
 import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
-import { firstPlace, hrefOf, place, withoutQuery } from './place.js';
+import { hrefOf, place, withoutQuery } from './place.js';
 import { forgetProtected } from './proposals.jsx';
 import { useSession } from './session.js';
 import { AccountView } from './views/account-view.jsx';
@@ -21,6 +21,7 @@ import { EventsView } from './views/events-view.jsx';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
 import { HealthView } from './views/health-view.jsx';
+import { HomeView } from './views/home-view.jsx';
 import { InsightsView } from './views/insights-view.jsx';
 import { KindView } from './views/kind-view.jsx';
 import { PlaygroundView } from './views/playground-view.jsx';
@@ -35,10 +36,10 @@ import { TokensView } from './views/tokens-view.jsx';
 export function Page() {
   const session = useSession();
   useSharedNews(session);
-  const shown = place.value ?? firstPlace(session.projects.value);
+  const shown = place.value;
   const key = shown === null ? '' : hrefOf(withoutQuery(shown));
-  // Lists of flags name neither segments nor context fields.
-  const isNaming = shown?.view !== 'flags';
+  // Lists of flags and the home name neither segments nor context fields.
+  const isNaming = shown?.view !== 'flags' && shown?.view !== 'home';
   useEffect(() => {
     if (isNaming) void loadNames(session);
   }, [session, isNaming]);
@@ -70,7 +71,13 @@ const OF_PROJECT = /** @type {const} */ ({
 
 /** Views that need nothing but their name, those of kinds aside. */
 const PLAIN = {
-  ...{ projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView, server: ServerView },
+  ...{
+    home: HomeView,
+    projects: ProjectsView,
+    'all-flags': AllFlagsView,
+    playground: PlaygroundView,
+    server: ServerView,
+  },
   ...{ 'change-requests': ChangeRequestsView, 'stale-flags': StaleFlagsView },
   ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
 };

@@ -6,7 +6,7 @@ import { signal } from '@preact/signals';
 
 /** @import { Place } from './types.d.ts' */
 
-/** Views that need nothing but their name. */
+/** Views that need nothing but their name; the home needs no name either. */
 const PLAIN = /** @type {const} */ ([
   ...[
     'projects',
@@ -26,7 +26,7 @@ const PLAIN = /** @type {const} */ ([
 /** Views of a project that need nothing but its id. */
 const OF_PROJECT = /** @type {const} */ (['archive', 'settings', 'history', 'insights', 'stale-flags']);
 
-/** The current place; null for an address that names nothing, and for none. @type {import('@preact/signals').Signal<Place | null>} */
+/** The current place; null for an address that names nothing. @type {import('@preact/signals').Signal<Place | null>} */
 export const place = signal(placeOf(location.hash));
 
 addEventListener('hashchange', () => {
@@ -36,7 +36,7 @@ addEventListener('hashchange', () => {
 /** @param {Place} place */
 export function hrefOf(place) {
   const query = 'query' in place && place.query ? `?${place.query}` : '';
-  if (!('project' in place)) return `#/${place.view}${query}`;
+  if (!('project' in place)) return `#/${place.view === 'home' ? '' : place.view}${query}`;
   const project = `#/projects/${encodeURIComponent(place.project)}`;
   switch (place.view) {
     case 'flags':
@@ -53,17 +53,6 @@ export function hrefOf(place) {
 /** The flags of a project, without a filter. @param {string} project @returns {Place} */
 export const flagsOf = (project) => ({ view: 'flags', project, query: '' });
 
-/**
- * The place to which an address leads that says nothing; null for one that names nothing that there is.
- * @param {readonly { id: string }[]} projects
- * @returns {Place | null}
- */
-export function firstPlace(projects) {
-  if (location.hash.replace(/^#?\/?/, '') !== '') return null;
-  const first = projects.find(({ id }) => id === 'default') ?? projects[0];
-  return first === undefined ? { view: 'projects' } : flagsOf(first.id);
-}
-
 /** The same view without its filter. @param {Place} place @returns {Place} */
 export const withoutQuery = (place) => ('query' in place ? { ...place, query: '' } : place);
 
@@ -71,7 +60,7 @@ export const withoutQuery = (place) => ('query' in place ? { ...place, query: ''
 export function placeOf(hash) {
   const [path = '', query = ''] = hash.split('?');
   const [first = '', project, kind, flag, ...more] = partsOf(path);
-  const plain = PLAIN.find((name) => name === first);
+  const plain = first === '' ? 'home' : PLAIN.find((name) => name === first);
   if (plain !== undefined && project === undefined) return { view: plain, query };
   if (first !== 'projects' || project === undefined || more.length > 0) return null;
   if (kind === undefined) return { view: 'flags', project, query };

@@ -17,6 +17,7 @@ export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 
 /** Views that need nothing but their name. */
 export type PlainView =
+  | 'home'
   | 'projects'
   | 'all-flags'
   | 'change-requests'

@@ -50,7 +50,7 @@ import {
 } from './kind.ts';
 import { findRequests, flagKey } from './request-index.ts';
 import { mayReview, reviewersOf, userMay } from './rights.ts';
-import { scheduleRequest } from './schedule.ts';
+import { isStuck, scheduleRequest } from './schedule.ts';
 import { scheduledFor } from './scheduled.ts';
 import {
   type Authors,
@@ -218,9 +218,10 @@ function shownWhole(requests: readonly StoredRequest[]): readonly StoredRequest[
 
 const isOpen = ({ state }: StoredRequest): boolean => !CLOSED.includes(state);
 
-/** Whether the request waits for the user: for a review, or for being applied. */
+/** Whether the request waits for the user: for a review, for being applied, or for another time. */
 function waitsFor(world: World, request: StoredRequest, userId: number): boolean {
   const state = stateOf(world, request);
+  if (state === 'Scheduled') return request.createdBy === userId && isStuck(world, request);
   if (state === 'Approved')
     return request.createdBy === userId && userMay(world, userId, 'APPLY_CHANGE_REQUEST', request);
   return (

@@ -94,6 +94,11 @@ export function carryOutDue(
   return isRefusal(decision) ? stopped(request, 'failed', decision.message) : decision;
 }
 
+/** Whether a request will not be applied at its time, as the state is now, or was not. */
+export const isStuck = (world: World, request: StoredRequest): boolean =>
+  request.schedule !== null &&
+  (request.schedule.status !== 'pending' || refuseNow(world, request, request.schedule) !== null);
+
 /** The reason for which a request is not applied at its time, as the state is now. */
 export function refuseNow(world: World, request: StoredRequest, { scheduledBy }: Schedule): Refusal | null {
   const { users } = world.directory;

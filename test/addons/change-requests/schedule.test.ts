@@ -67,11 +67,14 @@ describeInterface('scheduled change requests', (server) => {
     });
     const { id } = await approvedRequest(author, reviewer, edit('20'));
     await succeeded(schedule(id));
+    const waiting = async () => (await succeeded(author('GET', `${REQUESTS}/actionable`))).total;
+    const before = await waiting();
     const between = await approvedRequest(author, reviewer, edit('30'));
     await succeeded(setState(author, between.id, 'Applied'));
     const { schedule: shown } = await succeeded(author('GET', `${REQUESTS}/${id}`));
     assert.equal(shown.status, 'suspended');
     assert.match(shown.reason, /in conflict: It has changed since it was seen at event/);
+    assert.equal(await waiting(), before + 1, 'its author has to see to it');
     assert.equal((await succeeded(setState(reviewer, id, 'Rejected'))).state, 'Rejected');
   });
 

@@ -8,7 +8,7 @@ import { describePages, openPage, type PageOptions } from './browser.ts';
 
 export type ConsoleOptions = Partial<PageOptions> & {
   readonly token?: string;
-  /** The part of the address after the origin, such as `#/events`. */
+  /** The part of the address after the origin, such as `#/events`; the default project unless it is given. */
   readonly place?: string;
 };
 
@@ -21,7 +21,7 @@ export interface ConsoleBrowser {
 /** The console of a server. */
 export const consoleOf = (server: TestServer): ConsoleBrowser => ({
   server,
-  async signedIn({ token = ADMIN_TOKEN, place = '', ...options } = {}) {
+  async signedIn({ token = ADMIN_TOKEN, place = '#/projects/default', ...options } = {}) {
     const page = await openPage({ origin: server.origin, ...options });
     // The form for it has tests of its own.
     const begun = await page.request.post(`${server.origin}/auth/session`, {

@@ -10,6 +10,7 @@ const FLAG = `a-name-that-is-as-long-as-names-may-be-${'x'.repeat(60)}`;
 
 /** By view: an address that shows it, and what shows that it is there. */
 export const PAGES: Readonly<Record<string, readonly [place: string, content: string]>> = {
+  home: ['#/', '.news-person'],
   flags: ['#/projects/default', '.flags'],
   flag: [`#/projects/default/flags/${FLAG}`, '.event'],
   archive: ['#/projects/default/archive', '.listing'],
@@ -97,7 +98,7 @@ export async function fillPages(server: TestServer): Promise<string> {
 /** Goes to another page by the menu of narrow windows. */
 export async function openMenu(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Menu' }).click();
-  await page.getByRole('link', { name: 'Events' }).click();
-  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  await page.getByRole('link', { name: 'All flags' }).click();
+  await page.getByRole('heading', { name: 'All flags' }).waitFor();
   await page.getByRole('button', { name: 'Menu', expanded: false }).waitFor();
 }

@@ -7,22 +7,32 @@ import { Modal, openDialog } from './dialogs.jsx';
 /** Resolves once the dialog is closed. @param {{ title: string, lead: string, label: string, secret: string }} of */
 export const showSecret = (of) => openDialog((close) => <Secret {...of} close={close} />);
 
-/** @param {{ title: string, lead: string, label: string, secret: string, close: () => void }} props */
-function Secret({ title, lead, label, secret, close }) {
-  const shown = useRef(/** @type {HTMLPreElement | null} */ (null));
-  const [said, setSaid] = useState('');
+/**
+ * Copies a text that is shown, or selects it where the browser lets nobody copy.
+ * @param {{ readonly current: HTMLElement | null }} shown
+ * @param {string} text
+ */
+export function useCopy(shown, text) {
+  const [done, setDone] = useState({ said: '', text });
   async function copy() {
     const { clipboard } = navigator;
     try {
       // Browsers have it on safe pages only.
       if (clipboard === undefined) throw new Error('there is no clipboard here');
-      await clipboard.writeText(secret);
-      setSaid('Copied.');
+      await clipboard.writeText(text);
+      setDone({ said: 'Copied.', text });
     } catch {
       if (shown.current !== null) getSelection()?.selectAllChildren(shown.current);
-      setSaid('Selected: copy it with Ctrl C or ⌘ C.');
+      setDone({ said: 'Selected: copy it with Ctrl C or ⌘ C.', text });
     }
   }
+  return { copy, said: done.text === text ? done.said : '' };
+}
+
+/** @param {{ title: string, lead: string, label: string, secret: string, close: () => void }} props */
+function Secret({ title, lead, label, secret, close }) {
+  const shown = useRef(/** @type {HTMLPreElement | null} */ (null));
+  const { copy, said } = useCopy(shown, secret);
   return (
     <Modal title={title} close={close}>
       <p>

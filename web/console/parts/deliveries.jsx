@@ -41,6 +41,27 @@ export function DeliveryState({ id }) {
   return loaded.value === null ? null : <State of={loaded.value.value} />;
 }
 
+/** Integrations that are looked at for those that fail. */
+const LOOKED_AT_MAX = 5;
+
+/** Integrations that do not deliver, for those who may list them. @param {Session} session */
+export async function failingIntegrations({ client, may }) {
+  if (!may('admin')) return [];
+  /** @type {{ addons: readonly Addon[] }} */
+  const { addons } = await client.get('/addons');
+  const looked = addons.filter(({ enabled }) => enabled).slice(0, LOOKED_AT_MAX);
+  const found = await Promise.all(
+    looked.map(async ({ id, provider, description }) => {
+      /** @type {Status | null} */
+      const status = await client.get(path`/addons/${id}/delivery`).catch(() => null);
+      if (status === null || status.state === 'sending') return [];
+      const name = description || provider;
+      return [{ id, name, since: status.failingSince, isParked: status.state === 'parked' }];
+    }),
+  );
+  return found.flat();
+}
+
 const OUTCOMES = { success: 'delivered', failed: 'failed', successWithErrors: 'delivered in part' };
 
 /** @param {{ id: number, session: Session }} props */

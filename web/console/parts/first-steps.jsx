@@ -1,21 +1,15 @@
 /** The next steps in a project without flags: a flag, an application that asks for it, and the people who are to work here. */
-import { useEffect, useState } from 'preact/hooks';
 import { changeOwnPassword } from '../edit/account-edits.js';
 import { createFlag } from '../edit/flag-edits.jsx';
 import { editKind } from '../edit/kind-edits.js';
-import { asOption, Filter } from '../forms/choice.jsx';
 import { INVITATIONS, USERS } from '../kinds/people.jsx';
-import { apiTokensPath } from '../kinds/tokens.jsx';
 import { useSession } from '../session.js';
 import { Button } from './button.jsx';
+import { Connect } from './connect.jsx';
 import { Icon } from './icon.jsx';
-import { TimeAgo } from './time-ago.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { ApiToken, Session } from '../types.d.ts' */
-
-/** Between two looks whether an application has used its token, in milliseconds. */
-const PAUSE_MS = 2_000;
+/** @import { Session } from '../types.d.ts' */
 
 /** @param {{ project: string, environments: readonly string[] }} props */
 export function FirstSteps({ project, environments }) {
@@ -35,7 +29,13 @@ export function FirstSteps({ project, environments }) {
         <Step icon="flag" title="Create a flag" text="It is off everywhere until you switch it on.">
           <Button act={() => createFlag(session, project)}>Create the first flag</Button>
         </Step>
-        {session.may('project', project) ? <Connect project={project} environments={environments} /> : null}
+        <Step
+          icon="application"
+          title="Connect an application"
+          text="Its SDK reads the flags of one environment with a token of its own."
+        >
+          <Connect project={project} environments={environments} />
+        </Step>
         <People session={session} />
       </ol>
     </section>
@@ -97,97 +97,4 @@ function People({ session }) {
       ) : null}
     </>
   );
-}
-
-/** The code by which an application uses a token, by the word that chooses it. @type {Readonly<Record<string, (url: string, secret: string) => string>>} */
-const SNIPPETS = {
-  'Node.js': (url, secret) => `import { startUnleash } from 'unleash-client';
-
-const unleash = await startUnleash({
-  url: '${url}',
-  appName: 'my-application',
-  customHeaders: { Authorization: '${secret}' },
-});
-console.log(unleash.isEnabled('my-flag'));`,
-  Python: (url, secret) => `from UnleashClient import UnleashClient
-
-client = UnleashClient(
-    url="${url}",
-    app_name="my-application",
-    custom_headers={"Authorization": "${secret}"},
-)
-client.initialize_client()
-print(client.is_enabled("my-flag"))`,
-  curl: (url, secret) => `curl -H 'Authorization: ${secret}' '${url}client/features'`,
-};
-
-/** @param {{ project: string, environments: readonly string[] }} props */
-function Connect({ project, environments }) {
-  const session = useSession();
-  const [environment, setEnvironment] = useState(environments[0] ?? '');
-  const [token, setToken] = useState(/** @type {ApiToken | null} */ (null));
-  const [language, setLanguage] = useState('Node.js');
-  const seenAt = useFirstUse(session, project, token);
-  const at = apiTokensPath(session.may('admin') ? null : project);
-  async function create() {
-    const body = { tokenName: 'first-application', type: 'client', projects: [project], environment };
-    setToken(await session.client.post(at, body));
-  }
-  return (
-    <Step
-      icon="application"
-      title="Connect an application"
-      text="Its SDK reads the flags of one environment with a token of its own."
-    >
-      {token === null ? (
-        <>
-          <Filter
-            label="Environment of the application"
-            options={environments.map(asOption)}
-            value={environment}
-            change={setEnvironment}
-          />
-          <Button act={() => create()}>Create a token</Button>
-        </>
-      ) : (
-        <div class="snippet">
-          <Filter
-            label="Language"
-            options={Object.keys(SNIPPETS).map(asOption)}
-            value={language}
-            change={setLanguage}
-          />
-          <pre tabIndex={0} role="group" aria-label="What the application does">
-            {SNIPPETS[language]?.(new URL('api/', document.baseURI).href, token.secret)}
-          </pre>
-          <p class="muted">The token is shown only now.</p>
-          <p role="status">
-            {seenAt === null ? (
-              'Waiting for the first request…'
-            ) : (
-              <>
-                <Icon name="check" />
-                <TimeAgo iso={seenAt} prefix="The first request was received " />
-              </>
-            )}
-          </p>
-        </div>
-      )}
-    </Step>
-  );
-}
-
-/** The time at which the token was used first; null until it was. @param {Session} session @param {string} project @param {ApiToken | null} token @returns {string | null} */
-function useFirstUse(session, project, token) {
-  const [seenAt, setSeenAt] = useState(/** @type {string | null} */ (null));
-  useEffect(() => {
-    if (token === null || seenAt !== null) return;
-    const timer = setInterval(async () => {
-      /** @type {{ tokens: readonly ApiToken[] }} */
-      const { tokens } = await session.client.get(apiTokensPath(project)).catch(() => ({ tokens: [] }));
-      setSeenAt(tokens.find(({ digest }) => digest === token.digest)?.seenAt ?? null);
-    }, PAUSE_MS);
-    return () => clearInterval(timer);
-  }, [session, project, token, seenAt]);
-  return seenAt;
 }

@@ -14,8 +14,10 @@ const PATHS = {
   environment: 'M12 3l9 5-9 5-9-5zM3 12l9 5 9-5M3 16l9 5 9-5',
   field: 'M4 7h10M18 7h2M4 17h2M10 17h10M14 5h4v4h-4zM6 15h4v4H6z',
   flag: 'M6 3v18M6 4c4-2 8 2 12 0v9c-4 2-8-2-12 0',
+  folded: 'M9 6l6 6-6 6',
   health: 'M3 12h4l3-7 4 14 3-7h4',
   history: 'M4 12a8 8 0 1 1 3 6M4 12l-2-2M4 12l2-2M12 8v4l3 2',
+  home: 'M3 11l9-7 9 7M6 9v11h12V9M10 20v-6h4v6',
   key: 'M15 3a6 6 0 1 1-5 9L3 19v2h3l1-2h2v-2h2l2-2',
   link: 'M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1',
   more: 'M5 11.500v1M12 11.500v1M19 11.500v1',
@@ -31,6 +33,7 @@ const PATHS = {
   segment: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18zM12 3v9l6 6.500',
   settings: 'M4 6h16M4 12h16M4 18h16M8 4v4M16 10v4M10 16v4',
   tag: 'M3 3h9l9 9-9 9-9-9zM8 8h.01',
+  unfolded: 'M6 9l6 6 6-6',
   up: 'M12 19V5M6 11l6-6 6 6',
 };
 

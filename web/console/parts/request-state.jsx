@@ -1,4 +1,5 @@
 /** A change request by its title, its state with what decides about it, and what pages show of open ones. */
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { useEvents } from '../feed.js';
 import { minute } from '../format.js';
@@ -7,7 +8,7 @@ import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { ChangeRequest, EventHead, Session } from '../types.d.ts' */
+/** @import { ChangeRequest, EventHead, FoundChangeRequests, Session } from '../types.d.ts' */
 
 /** @param {{ of: Pick<ChangeRequest, 'state' | 'approvals' | 'minApprovals' | 'schedule'> }} props */
 export function RequestState({ of: { state, approvals, minApprovals, schedule } }) {
@@ -38,19 +39,26 @@ export const isAboutRequests = ({ type }) => /^change-/.test(type);
 /** Before it is asked, in milliseconds: what the page shows comes first, and events come together. */
 const PAUSE_MS = 1_000;
 
+/** Requests that wait for the caller: how many, and the newest; null until the menu has found them. @type {import('@preact/signals').Signal<FoundChangeRequests | null>} */
+export const waiting = signal(null);
+
+/** @param {Session} session @returns {Promise<FoundChangeRequests>} */
+export const findWaiting = ({ client }) => client.get('/search/change-requests?actionable=IS:true&limit=5');
+
 /**
  * Finds something about requests once the page stands, and again after each change of one; null until then, and where it cannot be read.
  * @template T
  * @param {(session: Session) => Promise<T>} find
  * @param {readonly unknown[]} of
+ * @param {number} [pauseMs]
  */
-export function useRequests(find, of) {
+export function useRequests(find, of, pauseMs = PAUSE_MS) {
   const session = useSession();
   const [found, setFound] = useState(/** @type {T | null} */ (null));
   const [news, setNews] = useState(0);
   useEvents(session, (events) => {
     if (events.some(isAboutRequests)) setNews(news + 1);
   });
-  useDelayed(PAUSE_MS, () => find(session).catch(() => null), setFound, [session, news, ...of]);
+  useDelayed(pauseMs, () => find(session).catch(() => null), setFound, [session, news, ...of]);
   return found;
 }

@@ -1,8 +1,9 @@
 /** The frame around every view: the way to the others, who is signed in, and whether the server answers. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
-import { pagesOf, SECTIONS } from '../menu.js';
+import { keepGroup, keepProject, kept } from '../kept.js';
+import { ALL_PROJECTS, DAILY, GROUPS } from '../menu.js';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
 import { Name, visible } from '../said.jsx';
@@ -13,14 +14,18 @@ import { Button } from './button.jsx';
 import { FinderButton } from './finder.jsx';
 import { Icon } from './icon.jsx';
 import { usePageKeys } from './keys.jsx';
-import { useRequests } from './request-state.jsx';
+import { findWaiting, useRequests, waiting } from './request-state.jsx';
 import { ThemeChoice } from './theme.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Place, ProjectSummary } from '../types.d.ts' */
+/** @import { MenuPage } from '../menu.js' */
+/** @import { Place, ProjectSummary, Session } from '../types.d.ts' */
 
 /** Projects that the menu lists; the others are on the page of all projects. */
 const PROJECTS_LISTED = 6;
+
+/** Of somebody who has opened none, and belongs to none. */
+const FIRST_LISTED = 3;
 
 /** @param {{ place: Place | null, children: ComponentChildren }} props */
 export function Shell({ place, children }) {
@@ -92,99 +97,120 @@ function Connection() {
   );
 }
 
+/** The favorites of the caller, the projects that they opened last, and those that they belong to; else the first. @param {Session} session @param {string | null} current */
+function usedProjects({ projects, profile }, current) {
+  const all = projects.value;
+  const { recent } = kept.value;
+  /** @param {ProjectSummary} project */
+  const rank = ({ id, favorite }) =>
+    id === current ? 4 : favorite ? 3 : recent.includes(id) ? 2 : profile.projects.includes(id) ? 1 : 0;
+  const used = all.filter((one) => rank(one) > 0).sort((one, other) => rank(other) - rank(one));
+  const first = used.slice(0, PROJECTS_LISTED);
+  return first.length === 0 ? all.slice(0, FIRST_LISTED) : all.filter((one) => first.includes(one));
+}
+
 /** @param {{ place: Place | null }} props */
 function Menu({ place }) {
   const session = useSession();
   const current = place !== null && 'project' in place ? place.project : null;
-  const projects = listed(session.projects.value, current);
-  const count = session.projects.value.length;
-  const offered = new Set(pagesOf(session));
+  useEffect(() => {
+    if (current !== null && session.projects.value.some(({ id }) => id === current)) keepProject(current);
+  }, [current]);
+  const isHome = place?.view === 'home';
+  const found = useRequests(findWaiting, [], isHome ? 0 : undefined);
+  useEffect(() => {
+    waiting.value = found;
+  }, [found]);
+  const count = found === null || found.total === 0 ? null : <WaitingCount of={found.total} />;
   return (
     <>
+      <nav aria-label="Daily work">
+        <ul class="plain">
+          {DAILY.map((page) => (
+            <MenuLink
+              key={page[2]}
+              page={page}
+              place={place}
+              count={page[2] === 'change-requests' ? count : null}
+            />
+          ))}
+        </ul>
+      </nav>
       <nav aria-label="Projects">
         <h2 class="menu-title">Projects</h2>
         <ul class="plain">
-          {projects.map((project) => (
+          {usedProjects(session, current).map((project) => (
             <ProjectLink key={project.id} project={project} isCurrent={project.id === current} />
           ))}
-          <MenuLink to={{ view: 'projects' }} place={place} icon="project">
-            {count > projects.length ? `All ${number(count)} projects` : 'All projects'}
-          </MenuLink>
+          <MenuLink page={ALL_PROJECTS} place={place} />
         </ul>
       </nav>
-      {SECTIONS.map(([title, links]) => (
-        <nav key={title} aria-label={title}>
-          <h2 class="menu-title">{title}</h2>
-          <ul class="plain">
-            {links.map((link) =>
-              offered.has(link) ? (
-                <MenuLink
-                  key={link[2]}
-                  to={{ view: link[2] }}
-                  place={place}
-                  icon={link[1]}
-                  count={link[2] === 'change-requests' ? <WaitingCount /> : null}
-                >
-                  {link[0]}
-                </MenuLink>
-              ) : null,
-            )}
-            {title === 'Service'
-              ? Object.entries({ docs: 'API', 'docs/manual/': 'Manual' }).map(([address, name]) => (
-                  <li key={address}>
-                    <a href={address}>
-                      <Icon name="reference" />
-                      <span class="menu-name">{name}</span>
-                    </a>
-                  </li>
-                ))
-              : null}
-          </ul>
-        </nav>
-      ))}
+      {GROUPS.map(([title, icon, pages, isForAdmins]) =>
+        isForAdmins && !session.may('admin') ? null : (
+          <Group key={title} title={title} icon={icon} pages={pages} place={place} />
+        ),
+      )}
       <Who />
     </>
   );
 }
 
-/** Favorites and the first ones, with the current one among them. @param {readonly ProjectSummary[]} all @param {string | null} current */
-function listed(all, current) {
-  const first = [...all]
-    .sort((one, other) => Number(other.favorite) - Number(one.favorite))
-    .slice(0, PROJECTS_LISTED);
-  const wanted = all.find(({ id }) => id === current);
-  return wanted === undefined || first.includes(wanted) ? first : [wanted, ...first.slice(0, -1)];
+/** A title that leads to the first page of its group, and the others while one of them is shown or wanted. @param {{ title: string, icon: string, pages: readonly MenuPage[], place: Place | null }} props */
+function Group({ title, icon, pages, place }) {
+  const session = useSession();
+  const list = useId();
+  const isHere = place !== null && !('project' in place) && pages.some(([, , view]) => view === place.view);
+  const isUnfolded = kept.value.unfolded.includes(title);
+  const isOpen = isHere || isUnfolded;
+  const offered = pages.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin'));
+  return (
+    <nav aria-label={title} class="menu-group">
+      <div class="menu-group-title">
+        <a href={hrefOf({ view: offered[0]?.[2] ?? 'home' })} onClick={() => keepGroup(title, true)}>
+          <Icon name={icon} />
+          <span class="menu-name">{title}</span>
+        </a>
+        <Button
+          looks="quiet"
+          aria-label={`Pages of ${title}`}
+          aria-expanded={isOpen}
+          aria-controls={list}
+          disabled={isHere}
+          act={() => keepGroup(title, !isUnfolded)}
+        >
+          <Icon name={isOpen ? 'unfolded' : 'folded'} />
+        </Button>
+      </div>
+      <ul class="plain" id={list} hidden={!isOpen}>
+        {offered.map((page) => (
+          <MenuLink key={page[2]} page={page} place={place} />
+        ))}
+      </ul>
+    </nav>
+  );
 }
 
-/** @param {{ to: Place, place: Place | null, icon: string, count?: ComponentChildren, children: ComponentChildren }} props */
-function MenuLink({ to, place, icon, count = null, children }) {
-  const isCurrent = place !== null && hrefOf(withoutQuery(place)) === hrefOf(to);
+/** @param {{ page: MenuPage, place: Place | null, count?: ComponentChildren }} props */
+function MenuLink({ page: [text, icon, view], place, count = null }) {
+  const isCurrent = place !== null && hrefOf(withoutQuery(place)) === hrefOf({ view });
   return (
     <li>
-      <a href={hrefOf(to)} aria-current={isCurrent ? 'page' : undefined}>
+      <a href={hrefOf({ view })} aria-current={isCurrent ? 'page' : undefined}>
         <Icon name={icon} />
-        <span class="menu-name">{children}</span>
+        <span class="menu-name">{text}</span>
         {count}
       </a>
     </li>
   );
 }
 
-/** How many change requests wait for whoever is signed in. */
-function WaitingCount() {
-  const found = useRequests(
-    ({ client }) => client.get('/search/change-requests?actionable=IS:true&limit=1'),
-    [],
-  );
-  const total = found?.total ?? 0;
-  if (total === 0) return null;
-  return (
-    <span class="menu-count">
-      {number(total)}
-      <span class="unseen">{total === 1 ? ' waits for you' : ' wait for you'}</span>
-    </span>
-  );
-}
+/** @param {{ of: number }} props */
+const WaitingCount = ({ of: total }) => (
+  <span class="menu-count menu-waiting">
+    {number(total)}
+    <span class="unseen">{total === 1 ? ' waits for you' : ' wait for you'}</span>
+  </span>
+);
 
 /** @param {{ project: ProjectSummary, isCurrent: boolean }} props */
 function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
@@ -207,29 +233,33 @@ function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
 function Who() {
   const session = useSession();
   const { profile, signOut } = session;
-  if (session.open) {
-    return (
-      <div class="who">
-        <p class="muted">Authentication is off: anyone can do everything.</p>
-        <ThemeChoice />
-      </div>
-    );
-  }
   return (
     <div class="who">
-      <p class="who-name">
-        <a href={hrefOf({ view: 'account' })} title="Your account">
-          <Name text={callerName(session)} />
-        </a>
-      </p>
-      <p class="muted" title={visible(profile.rootRole.description)}>
-        <Name text={`Root role ${profile.rootRole.name}`} />
+      {session.open ? (
+        <p class="muted">Authentication is off: anyone can do everything.</p>
+      ) : (
+        <>
+          <p class="who-name">
+            <a href={hrefOf({ view: 'account' })} title="Your account">
+              <Name text={callerName(session)} />
+            </a>
+          </p>
+          <p class="muted" title={visible(profile.rootRole.description)}>
+            <Name text={`Root role ${profile.rootRole.name}`} />
+          </p>
+        </>
+      )}
+      <p class="who-help">
+        <a href="docs/manual/">Manual</a>
+        <a href="docs">API</a>
       </p>
       <div class="row who-row">
         <ThemeChoice />
-        <Button looks="button button-small" act={() => signOut()}>
-          Sign out
-        </Button>
+        {session.open ? null : (
+          <Button looks="button button-small" act={() => signOut()}>
+            Sign out
+          </Button>
+        )}
       </div>
     </div>
   );

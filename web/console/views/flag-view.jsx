@@ -7,6 +7,7 @@ import { copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag } from '../edi
 import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
 import { Button } from '../parts/button.jsx';
+import { showCode } from '../parts/connect.jsx';
 import { EnvironmentCards } from '../parts/environment-card.jsx';
 import { EventItem } from '../parts/event-item.jsx';
 import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../parts/flag-cards.jsx';
@@ -187,6 +188,7 @@ function Actions({ flag, etag, may }) {
                     environments.length < 2
                       ? null
                       : ['Promote…', 'up', () => promote(session, flag.project, [flag.name], environments)],
+                    ['Use in code…', 'application', () => showCode(session, flag)],
                     session.projects.value.length < 2
                       ? null
                       : ['Move…', 'project', () => moveFlag(session, flag)],

@@ -145,14 +145,14 @@ function About({ of: { name, project, type, createdAt, owner }, isOfAll }) {
 }
 
 /** @param {StaleFlagEnvironment} of */
-function outcomeOf({ outcome, since }) {
+export function outcomeOf({ outcome, since }) {
   if (outcome === null) return 'depends on the context';
   const what = !outcome.enabled ? 'off' : outcome.variant === null ? 'on' : `on with ${outcome.variant}`;
   return `${what} for everyone${since === null ? '' : ` since ${date(since.at)}`}`;
 }
 
 /** @param {{ of: StaleFlag, since: string | null }} props */
-function LastUse({ of: { environments, applications }, since }) {
+export function LastUse({ of: { environments, applications }, since }) {
   const used = environments.flatMap(({ lastSeenAt }) => (lastSeenAt === null ? [] : [lastSeenAt])).sort();
   const last = used.at(-1);
   if (last === undefined) return <>{since === null ? 'not known' : `not reported since ${date(since)}`}</>;
