@@ -171,7 +171,7 @@ export function Connect({ project, environments, flag = 'my-flag' }) {
     setTokens((before) => ({ ...before, [which]: made }));
   }
   return (
-    <div class="snippet">
+    <div class="row snippet">
       <Filter
         label="SDK of the application"
         options={Object.keys(SNIPPETS).map(asOption)}

@@ -249,7 +249,7 @@ function Who() {
           </p>
         </>
       )}
-      <p class="who-help">
+      <p class="row">
         <a href="docs/manual/">Manual</a>
         <a href="docs">API</a>
       </p>
