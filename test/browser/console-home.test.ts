@@ -1,4 +1,4 @@
-/** Where people begin in the console: the menu by role, the home with its news, and the first minutes of an application. */
+/** The beginnings in the console: the menu by role, the home with its news, and the first minutes of an application. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeConsole, isAccessible } from '../support/browser/console.ts';
@@ -6,7 +6,7 @@ import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.t
 
 const [ADMIN_ROLE_ID, VIEWER_ROLE_ID, OWNER_ROLE_ID] = [1, 3, 4];
 
-/** Of somebody who works in one project. */
+/** Entries of the menu for somebody who works in one project. */
 const ENTRIES_MAX = 7;
 
 const REQUESTS_MAX = 8;

@@ -1,13 +1,12 @@
 /**
- * What this browser remembers of somebody on this server: the projects that they opened last, the groups of the menu that they unfolded,
- * and when they were here. Ids and times; nothing that lets anybody in.
+ * Keeps in the browser which projects somebody opened last, which groups of the menu they unfolded, and when they were here. Ids and times; nothing that lets anybody in.
  */
 import { signal } from '@preact/signals';
 
 /** Projects that count as used. */
 const RECENT_MAX = 4;
 
-/** Whoever was away for longer comes back to another visit, in milliseconds. */
+/** Absence after which a visit is another one, in milliseconds. */
 const VISIT_MS = 8 * 3_600_000;
 
 /** @typedef {{ recent: readonly string[], unfolded: readonly string[], seenAt: number, before: number }} Kept `before`: the end of the last visit, in milliseconds since 1970; 0 for none */

@@ -4,7 +4,7 @@
 
 /** @typedef {readonly [text: string, icon: string, view: PlainView, isForAdmins?: true]} MenuPage */
 
-/** In sight of everybody. @type {readonly MenuPage[]} */
+/** Pages in sight of everybody. @type {readonly MenuPage[]} */
 export const DAILY = [
   ['Home', 'home', 'home'],
   ['All flags', 'flag', 'all-flags'],

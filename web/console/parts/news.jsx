@@ -13,7 +13,7 @@ import { TimeAgo } from './time-ago.jsx';
 /** Flags that a sentence names, and sentences about one person on one day. */
 const [NAMED_MAX, SENTENCES_MAX] = [4, 6];
 
-/** What somebody did, of what was done: `{}` stands for what it was done to. @type {readonly (readonly [deed: RegExp, sentence: string])[]} */
+/** Deeds as what somebody did: `{}` stands for what it was done to. @type {readonly (readonly [deed: RegExp, sentence: string])[]} */
 const ACTIVE = [
   [/^(switched|deleted|marked|changed) (on|off|for good|stale|without .+)$/, '$1 {} $2'],
   [/^(created|changed|archived|revived|tagged)$/, '$1 {}'],
@@ -50,7 +50,7 @@ const NO_NEWS = /favorited$|^change-(?:added|edited|discarded)$|^change-request-
 /** @typedef {{ verbs: Map<string, string[]>, subjects: Subject[], iso: string }} Told `verbs`: with the environments of each */
 
 /**
- * What somebody did on a day, by what it was done to; where the same was done to several, as one.
+ * Tells what somebody did on a day, by what it was done to; where the same was done to several, as one.
  * @param {readonly LoggedEvent[]} events newest first
  * @returns {readonly Told[]}
  */

@@ -24,7 +24,7 @@ import { ThemeChoice } from './theme.jsx';
 /** Projects that the menu lists; the others are on the page of all projects. */
 const PROJECTS_LISTED = 6;
 
-/** Of somebody who has opened none, and belongs to none. */
+/** Projects for somebody who has opened none, and belongs to none. */
 const FIRST_LISTED = 3;
 
 /** @param {{ place: Place | null, children: ComponentChildren }} props */

@@ -1,4 +1,4 @@
-/** Where people begin: what waits for them, what happened in the projects that they follow since they were here, and which flags may go. */
+/** The home: what waits for somebody, what happened in the projects that they follow since they were here, and which flags may go. */
 import { path } from '../client.js';
 import { archiveFlag } from '../edit/archive.jsx';
 import { useEvents } from '../feed.js';
