@@ -54,11 +54,14 @@ for (const basePath of ['', '/flags']) {
       }
     });
 
-    it('have one script and one style of their own, and those of Swagger UI, which a browser keeps for ever', async () => {
+    it('have one script of their own, one style or that of the console, and those of Swagger UI, which a browser keeps for ever', async () => {
       const own = paths.filter((path) => WITH_DIGEST.test(path));
       for (const folder of ['console', 'docs', 'welcome']) {
         const files = own.filter((path) => path.startsWith(`/${folder}/`)).map((path) => extname(path));
-        const each = folder === 'docs' ? ['.css', '.css', '.js', '.js'] : ['.css', '.js'];
+        // The page of links looks as the console does.
+        const each = { console: ['.css', '.js'], docs: ['.css', '.css', '.js', '.js'], welcome: ['.js'] }[
+          folder
+        ];
         assert.deepEqual(files.filter((kind) => kind !== '.svg').sort(), each);
       }
       for (const path of paths) {

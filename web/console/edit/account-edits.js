@@ -1,6 +1,7 @@
 /** The edits of one's own account. */
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
 import { PASSWORD_HINT } from './passwords.js';
@@ -16,28 +17,19 @@ export function changeOwnPassword(session, after) {
     title: 'Change your password',
     agree: 'Change',
     fields: [
-      {
-        name: 'oldPassword',
-        label: 'Current password',
-        kind: 'password',
+      field('oldPassword', 'Current password', 'password', {
         required: true,
         autocomplete: 'current-password',
-      },
-      {
-        name: 'password',
-        label: 'New password',
-        kind: 'password',
+      }),
+      field('password', 'New password', 'password', {
         required: true,
         autocomplete: 'new-password',
         hint: PASSWORD_HINT,
-      },
-      {
-        name: 'confirmPassword',
-        label: 'Confirm new password',
-        kind: 'password',
+      }),
+      field('confirmPassword', 'Confirm new password', 'password', {
         required: true,
         autocomplete: 'new-password',
-      },
+      }),
     ],
     values: { oldPassword: '', password: '', confirmPassword: '' },
     sentence: () => 'You stay signed in here and are signed out everywhere else.',

@@ -4,6 +4,7 @@ import { messageOf, path } from '../client.js';
 import { capitalized, counted } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { notice } from '../notices.jsx';
 import { said } from '../said.jsx';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';
@@ -44,23 +45,15 @@ export function switchMany(session, project, flags, environments) {
     title: `Switch ${counted(flags.length, 'flag')}`,
     agree: 'Switch',
     fields: [
-      {
-        name: 'environment',
-        label: 'Environment',
-        kind: 'choice',
+      field('environment', 'Environment', 'choice', {
         options: environments.map((name) => asOption(name)),
         paths: ['features'],
         missing: (values) =>
           switchable(values).length > 0
             ? []
             : [{ path: '/body/features', message: `No strategies in ${values.environment}: add one first.` }],
-      },
-      {
-        name: 'position',
-        label: 'Position',
-        kind: 'choice',
-        options: [asOption('on'), asOption('off')],
-      },
+      }),
+      field('position', 'Position', 'choice', { options: [asOption('on'), asOption('off')] }),
     ],
     values: { environment: environments[0] ?? '', position: 'on' },
     sentence(values) {

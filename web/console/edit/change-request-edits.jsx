@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { counted, userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { SEGMENTS } from '../kinds/targeting.jsx';
 import { hrefOf } from '../place.js';
 import { forgetProtected, requestPath } from '../proposals.jsx';
@@ -40,7 +41,7 @@ export const schedule = (session, request) =>
   openEdit(session, {
     title: `Apply ${said(request.title)} at a time`,
     agree: 'Schedule',
-    fields: [{ name: 'at', label: 'Time (UTC)', kind: 'time', required: true, paths: ['scheduledAt'] }],
+    fields: [field('at', 'Time (UTC)', 'time', { required: true, paths: ['scheduledAt'] })],
     values: { at: '' },
     sentence: ({ at }) =>
       `It will be applied in ${request.environment} at ${at.replace('T', ' ') || '…'} UTC.`,
@@ -56,19 +57,17 @@ export const schedule = (session, request) =>
 export const changesIn = ({ features, segments }) =>
   features.reduce((sum, { changes }) => sum + changes.length, segments.length);
 
-const TITLE = /** @type {const} */ ({ name: 'title', label: 'Title', required: true });
-const COMMENT = /** @type {const} */ ({ name: 'comment', label: 'Comment', kind: 'long-text' });
+const TITLE = field('title', 'Title', 'text', { required: true });
+const COMMENT = field('comment', 'Comment', 'long-text');
 
 /** @param {Reviewers} available @param {ChangeRequest} request @returns {Field<any>} */
-const reviewersField = (available, { createdBy }) => ({
-  name: 'reviewers',
-  label: 'Ask for a review',
-  kind: 'many',
-  hint: 'None selected: anyone who may approve it.',
-  options: available
-    .filter(({ id }) => id !== createdBy.id)
-    .map((one) => [String(one.id), userName({ ...one, email: one.email ?? undefined })]),
-});
+const reviewersField = (available, { createdBy }) =>
+  field('reviewers', 'Ask for a review', 'many', {
+    hint: 'None selected: anyone who may approve it.',
+    options: available
+      .filter(({ id }) => id !== createdBy.id)
+      .map((one) => [String(one.id), userName({ ...one, email: one.email ?? undefined })]),
+  });
 
 /** @param {ChangeRequest} request @param {readonly string[]} reviewers @returns {Change} */
 const asking = (request, reviewers) => ({
@@ -235,7 +234,7 @@ export function editChange(session, request, feature, change) {
   if (action === 'patchVariant')
     return openEdit(session, { ...variantsForm(name, sent), ...dialog, change: replace });
   if (action === 'updateSegment') {
-    const { readAt: _, bodyOf, ...kind } = SEGMENTS;
+    const { isRead: _, bodyOf, ...kind } = SEGMENTS;
     const segment = { .../** @type {any} */ (payload).snapshot, ...sent };
     return editKind(
       session,
@@ -281,26 +280,15 @@ export function configure(
     title: `Change requests in ${environment}`,
     agree: 'Save',
     fields: [
-      {
-        name: 'isOn',
-        label: 'Take changes by change request only',
-        kind: 'check',
-        paths: ['changeRequestsEnabled'],
-      },
-      {
-        name: 'requiredApprovals',
-        label: 'Required approvals',
-        kind: 'number',
+      field('isOn', 'Take changes by change request only', 'check', { paths: ['changeRequestsEnabled'] }),
+      field('requiredApprovals', 'Required approvals', 'number', {
         hint: '0 to 10, by people who wrote none of the changes.',
         when: isOn,
-      },
-      {
-        name: 'allowSwitchOff',
-        label: 'Flags can be switched off without a request',
-        kind: 'check',
+      }),
+      field('allowSwitchOff', 'Flags can be switched off without a request', 'check', {
         hint: 'A kill switch must not wait for an approval.',
         when: isOn,
-      },
+      }),
     ],
     values,
     sentence: (now) =>

@@ -4,6 +4,7 @@ import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { useResource } from '../resource.jsx';
 import { SessionContext } from '../session.js';
@@ -21,14 +22,7 @@ export async function copyStrategies(session, at) {
   await openEdit(session, {
     title: `Copy strategies to ${name}`,
     agree: 'Copy',
-    fields: [
-      {
-        name: 'from',
-        label: 'From',
-        kind: 'choice',
-        options: sources.map((one) => asOption(one.name)),
-      },
-    ],
+    fields: [field('from', 'From', 'choice', { options: sources.map((one) => asOption(one.name)) })],
     values,
     // Only what is sent can be tried, and whoever tries it is somebody who is signed in.
     sentence: ({ from }) => (

@@ -5,6 +5,7 @@ import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { valuesIn } from '../forms/rows.js';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { hrefOf } from '../place.js';
@@ -24,9 +25,9 @@ export function createFlag(session, project) {
     title: 'New flag',
     agree: 'Create',
     fields: [
-      { name: 'name', label: 'Name', hint: NAME_HINT, required: true },
-      { name: 'description', label: 'Description', kind: 'long-text' },
-      { name: 'type', label: 'Type', kind: 'choice', options: FLAG_TYPES },
+      field('name', 'Name', 'text', { hint: NAME_HINT, required: true }),
+      field('description', 'Description', 'long-text'),
+      field('type', 'Type', 'choice', { options: FLAG_TYPES }),
       IMPRESSIONS,
     ],
     values: { name: '', description: '', type: 'release', impressionData: false },
@@ -38,11 +39,9 @@ export function createFlag(session, project) {
   });
 }
 
-const IMPRESSIONS = /** @type {const} */ ({
-  name: 'impressionData',
-  label: 'Report each evaluation (impression data)',
-  kind: 'check',
-});
+const IMPRESSIONS = /** @type {const} */ (
+  field('impressionData', 'Report each evaluation (impression data)', 'check')
+);
 
 /** Such as: a release. @param {string} type @param {boolean} [isFirst] whether it begins a sentence */
 function typeText(type, isFirst = false) {
@@ -61,13 +60,10 @@ export function copyFlag(session, { project, name }) {
     title: `Copy ${name}`,
     agree: 'Copy',
     fields: [
-      { name: 'name', label: 'Name of the copy', hint: NAME_HINT, required: true },
-      {
-        name: 'replaceGroupId',
-        label: 'Bucket users differently than the original',
+      field('name', 'Name of the copy', 'text', { hint: NAME_HINT, required: true }),
+      field('replaceGroupId', 'Bucket users differently than the original', 'check', {
         hint: 'Strategies in the group of the original flag move to the group of the new one.',
-        kind: 'check',
-      },
+      }),
     ],
     values: { name: `${name}-copy`, replaceGroupId: true },
     sentence: (values) =>
@@ -79,12 +75,8 @@ export function copyFlag(session, { project, name }) {
 }
 
 /** The field for the project to which flags are moved. @param {readonly { id: string, name: string }[]} projects @returns {Field<{ newProjectId: string }>} */
-export const projectField = (projects) => ({
-  name: 'newProjectId',
-  label: 'Project',
-  kind: 'choice',
-  options: asOptions(projects),
-});
+export const projectField = (projects) =>
+  field('newProjectId', 'Project', 'choice', { options: asOptions(projects) });
 
 /** @param {Session} session @param {Flag} flag */
 export function moveFlag(session, { project, name }) {
@@ -119,9 +111,9 @@ export function describeFlag(session, flag, etag) {
     title: `Edit ${name}`,
     agree: 'Save',
     fields: [
-      { name: 'description', label: 'Description', kind: 'long-text' },
-      { name: 'type', label: 'Type', kind: 'choice', options: FLAG_TYPES },
-      { name: 'stale', label: 'Stale: should be removed from the code', kind: 'check' },
+      field('description', 'Description', 'long-text'),
+      field('type', 'Type', 'choice', { options: FLAG_TYPES }),
+      field('stale', 'Stale: should be removed from the code', 'check'),
       IMPRESSIONS,
     ],
     values: metadataOf(flag),
@@ -189,8 +181,8 @@ const anyVersionOf = ({ project, name }) => ({ project, name, etag: '', valuesIn
 
 /** @type {readonly Field<{ type: string, value: string }>[]} */
 export const TAG_FIELDS = [
-  { name: 'type', label: 'Type', required: true },
-  { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
+  field('type', 'Type', 'text', { required: true }),
+  field('value', 'Value', 'text', { hint: '2 to 50 characters.', required: true }),
 ];
 
 /** @param {Session} session @param {Flag} flag */
@@ -231,28 +223,21 @@ export async function addDependency(session, { project, name, dependencies }) {
     title: `Make ${name} depend on another flag`,
     agree: 'Add dependency',
     fields: [
-      {
-        name: 'feature',
-        label: 'Flag',
+      field('feature', 'Flag', 'text', {
         suggestions: parents,
         required: true,
         hint: 'A flag of the same project without a dependency of its own.',
-      },
-      {
-        name: 'enabled',
-        label: 'Required state',
-        kind: 'choice',
+      }),
+      field('enabled', 'Required state', 'choice', {
         options: [
           ['true', 'on'],
           ['false', 'off'],
         ],
-      },
-      {
-        name: 'variants',
-        label: 'With one of these variants',
+      }),
+      field('variants', 'With one of these variants', 'text', {
         hint: 'Separated by commas; empty for any.',
         when: ({ enabled }) => enabled === 'true',
-      },
+      }),
     ],
     values: { feature: '', enabled: 'true', variants: '' },
     sentence: ({ feature, enabled }) =>
@@ -296,8 +281,8 @@ export function editLink(session, { project, name }, link) {
     title: link === null ? `Add a link to ${name}` : `Edit a link of ${name}`,
     agree: link === null ? 'Add link' : 'Save',
     fields: [
-      { name: 'url', label: 'URL', required: true, hint: 'Such as a ticket, a discussion or a design.' },
-      { name: 'title', label: 'Title' },
+      field('url', 'URL', 'text', { required: true, hint: 'Such as a ticket, a discussion or a design.' }),
+      field('title', 'Title'),
     ],
     values: { url: link?.url ?? '', title: link?.title ?? '' },
     sentence: ({ url, title }) => `${code(name)} leads to ${said(title || url || '…')}.`,
@@ -327,16 +312,13 @@ export function completeFlag(session, { project, name }) {
     title: `Mark ${name} as completed`,
     agree: 'Mark as completed',
     fields: [
-      {
-        name: 'status',
-        label: 'Outcome',
-        kind: 'choice',
+      field('status', 'Outcome', 'choice', {
         options: [
           ['kept', 'Keep the feature'],
           ['discarded', 'Discard the feature'],
         ],
-      },
-      { name: 'statusValue', label: 'Variant to keep', when: ({ status }) => status === 'kept' },
+      }),
+      field('statusValue', 'Variant to keep', 'text', { when: ({ status }) => status === 'kept' }),
     ],
     values: { status: 'kept', statusValue: '' },
     sentence: ({ status }) =>

@@ -2,6 +2,7 @@
 import { messageOf } from '../client.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { useResource } from '../resource.jsx';
 import { said } from '../said.jsx';
 import { SessionContext } from '../session.js';
@@ -29,12 +30,9 @@ export function exportFlags(session, project, environments) {
 
 /** @param {readonly string[]} environments */
 const ENVIRONMENT = (environments) =>
-  /** @type {const} */ ({
-    name: 'environment',
-    label: 'Environment',
-    kind: 'choice',
-    options: environments.map(asOption),
-  });
+  /** @type {const} */ (
+    field('environment', 'Environment', 'choice', { options: environments.map(asOption) })
+  );
 
 /** Has the browser save a file. @param {string} name @param {unknown} content */
 function save(name, content) {
@@ -62,10 +60,7 @@ export function importFlags(session, project, environments) {
     wide: true,
     fields: [
       ENVIRONMENT(environments),
-      {
-        name: 'text',
-        label: 'Export',
-        kind: 'own',
+      field('text', 'Export', 'own', {
         paths: ['data'],
         missing: ({ text }) =>
           dataOf(text) === null ? [{ path: '/body/data', message: 'This is not an export of flags.' }] : [],
@@ -91,7 +86,7 @@ export function importFlags(session, project, environments) {
             />
           </>
         ),
-      },
+      }),
     ],
     values: { environment: environments[0] ?? '', text: '' },
     sentence: (values) =>

@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { number } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { numberIn } from '../kinds/kind.js';
 import { Button } from '../parts/button.jsx';
 import { Listing, Part, RowAction } from '../parts/listing.jsx';
@@ -66,7 +67,7 @@ function editLifetime(session, { id, name, lifetimeDays }, after) {
   return openEdit(session, {
     title: `Lifetime of ${name} flags`,
     agree: 'Save',
-    fields: [{ name: 'days', label: 'Days', hint: 'Leave empty for no limit.', paths: ['lifetimeDays'] }],
+    fields: [field('days', 'Days', 'text', { hint: 'Leave empty for no limit.', paths: ['lifetimeDays'] })],
     values,
     sentence: ({ days }) =>
       days.trim() === ''
@@ -105,12 +106,12 @@ async function editLifetimes(session, project) {
   await openEdit(session, {
     title: 'Lifetimes of flags in this project',
     agree: 'Save',
-    fields: types.map((/** @type {FlagType} */ { id, name, lifetimeDays }) => ({
-      name: id,
-      label: `${name}, in days`,
-      hint: `Leave empty for that of the server, ${lifetimeDays === null ? 'no limit' : `${lifetimeDays} days`}; 0 for no limit.`,
-      paths: [`lifetimes/${id}`],
-    })),
+    fields: types.map((/** @type {FlagType} */ { id, name, lifetimeDays }) =>
+      field(id, `${name}, in days`, 'text', {
+        hint: `Leave empty for that of the server, ${lifetimeDays === null ? 'no limit' : `${lifetimeDays} days`}; 0 for no limit.`,
+        paths: [`lifetimes/${id}`],
+      }),
+    ),
     values,
     sentence: (days) =>
       Object.values(days).every((text) => text.trim() === '')

@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { showSecret } from '../forms/secret.jsx';
 import { said } from '../said.jsx';
 
@@ -28,24 +29,18 @@ export function setPassword(session, user) {
     title: `Password of ${said(whose)}`,
     agree: 'Continue',
     fields: [
-      {
-        name: 'way',
-        label: 'Method',
-        kind: 'choice',
+      field('way', 'Method', 'choice', {
         options: [
           ['link', 'Create a link to set it'],
           ['set', 'Set it here'],
         ],
         paths: ['id'],
-      },
-      {
-        name: 'password',
-        label: 'New password',
-        kind: 'password',
+      }),
+      field('password', 'New password', 'password', {
         autocomplete: 'new-password',
         hint: PASSWORD_HINT,
         when: ({ way }) => way === 'set',
-      },
+      }),
     ],
     values: { way: 'link', password: '' },
     sentence: ({ way }) =>

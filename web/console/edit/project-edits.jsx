@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { UserSearch } from '../forms/user-search.jsx';
 import { linesOf, numberIn } from '../kinds/kind.js';
 import { flagsOf, hrefOf } from '../place.js';
@@ -25,13 +26,9 @@ export function createProject(session) {
     title: 'New project',
     agree: 'Create',
     fields: [
-      { name: 'name', label: 'Name', required: true },
-      {
-        name: 'id',
-        label: 'Id',
-        hint: 'Used in URLs; cannot be changed. Leave empty to generate it.',
-      },
-      { name: 'description', label: 'Description', kind: 'long-text' },
+      field('name', 'Name', 'text', { required: true }),
+      field('id', 'Id', 'text', { hint: 'Used in URLs; cannot be changed. Leave empty to generate it.' }),
+      field('description', 'Description', 'long-text'),
     ],
     values: { name: '', id: '', description: '' },
     sentence: ({ name }) =>
@@ -66,10 +63,10 @@ export async function describeProject(session, { id, name }) {
     title: `Edit the project ${said(name)}`,
     agree: 'Save',
     fields: [
-      { name: 'name', label: 'Name', required: true },
-      { name: 'description', label: 'Description', kind: 'long-text' },
-      { name: 'mode', label: 'Mode', kind: 'choice', options: MODES },
-      { name: 'defaultStickiness', label: 'Default stickiness' },
+      field('name', 'Name', 'text', { required: true }),
+      field('description', 'Description', 'long-text'),
+      field('mode', 'Mode', 'choice', { options: MODES }),
+      field('defaultStickiness', 'Default stickiness'),
     ],
     values,
     sentence: (now) => `The project ${code(id)} will be named ${said(now.name || '…')}.`,
@@ -112,26 +109,21 @@ export async function editRules(session, { id, name }) {
     title: `Rules for new flags of ${said(name)}`,
     agree: 'Save',
     fields: [
-      {
-        name: 'pattern',
-        label: 'Naming pattern',
+      field('pattern', 'Naming pattern', 'text', {
         hint: 'A regular expression for the whole name. Leave empty to allow any name.',
-      },
-      { name: 'example', label: 'Example', when: ({ pattern }) => pattern !== '' },
-      { name: 'description', label: 'Explanation of the pattern', when: ({ pattern }) => pattern !== '' },
-      {
-        name: 'limit',
-        label: 'Maximum number of flags',
+      }),
+      field('example', 'Example', 'text', { when: ({ pattern }) => pattern !== '' }),
+      field('description', 'Explanation of the pattern', 'text', {
+        when: ({ pattern }) => pattern !== '',
+      }),
+      field('limit', 'Maximum number of flags', 'text', {
         hint: 'Leave empty for no limit beyond that of the server.',
         paths: ['featureLimit'],
-      },
-      {
-        name: 'links',
-        label: 'Links of new flags',
-        kind: 'lines',
+      }),
+      field('links', 'Links of new flags', 'lines', {
         hint: 'One per line: title, colon, URL. {{project}} and {{feature}} are replaced.',
         paths: ['linkTemplates'],
-      },
+      }),
     ],
     values,
     sentence: ({ pattern, limit }) =>
@@ -196,21 +188,11 @@ export async function addMember(session, project, roles, members) {
     agree: 'Add',
     fields: [
       isGroup
-        ? {
-            name: 'id',
-            label: 'Group',
-            kind: 'choice',
-            options: asOptions(groups),
-            paths: ['groups'],
-            required: true,
-          }
-        : {
-            name: 'id',
-            label: 'User',
-            kind: 'own',
+        ? field('id', 'Group', 'choice', { options: asOptions(groups), paths: ['groups'], required: true })
+        : field('id', 'User', 'own', {
             render: (control) => <UserSearch session={session} control={control} />,
-          },
-      { name: 'role', label: 'Role', kind: 'choice', options: asOptions(roles), paths: ['roles'] },
+          }),
+      field('role', 'Role', 'choice', { options: asOptions(roles), paths: ['roles'] }),
     ],
     values: { id: String(groups[0]?.id ?? ''), role: String(least?.id ?? '') },
     sentence({ id, role }) {

@@ -5,6 +5,7 @@ import { counted, number } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
 import { isSame } from '../forms/conflict.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { Check } from '../forms/inputs.jsx';
 import { loadNames, names } from '../names.js';
 import { notice } from '../notices.jsx';
@@ -51,17 +52,14 @@ export async function promote(session, project, flags, environments) {
     agree: 'Promote',
     wide: true,
     fields: [
-      { name: 'from', label: 'From', kind: 'choice', options: environments.map(asOption) },
-      { name: 'to', label: 'To', kind: 'choice', options: environments.map(asOption) },
-      {
-        name: 'left',
-        label: 'Differences',
-        kind: 'own',
+      field('from', 'From', 'choice', { options: environments.map(asOption) }),
+      field('to', 'To', 'choice', { options: environments.map(asOption) }),
+      field('left', 'Differences', 'own', {
         paths: ['changes'],
         missing: (values) =>
           chosen(values).length > 0 ? [] : [{ path: '/body/changes', message: 'Choose a difference.' }],
         render: ({ values, set }) => <Boxes parts={offered(values).parts} values={values} set={set} />,
-      },
+      }),
     ],
     values: /** @type {Values} */ ({ from: first, to: second, left: [] }),
     sentence(values) {

@@ -3,6 +3,7 @@ import { affectedBy } from '../audience.js';
 import { flagPath } from '../changes.jsx';
 import { counted } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
 import { code, said } from '../said.jsx';
 import { isProduction } from '../session.js';
@@ -19,10 +20,7 @@ export function variantsForm(name, values) {
   return {
     wide: true,
     fields: [
-      {
-        name: 'variants',
-        label: 'Variants',
-        kind: 'own',
+      field('variants', 'Variants', 'own', {
         hint: 'Users for whom the flag is on get one of them. Variants of a strategy take precedence.',
         paths: [],
         missing: ({ variants }) => missingInVariants(variants),
@@ -35,7 +33,7 @@ export function variantsForm(name, values) {
             at=""
           />
         ),
-      },
+      }),
     ],
     values,
     sentence: ({ variants }) =>

@@ -1,7 +1,7 @@
 /** Integrations: the services that receive events, and the state of their deliveries. */
 import { path } from '../client.js';
-import { changeAtOnce } from '../edit/remove.jsx';
 import { counted } from '../format.js';
+import { field } from '../forms/field.js';
 import { DeliveryState, showDeliveries } from '../parts/deliveries.jsx';
 import { said } from '../said.jsx';
 import { DESCRIPTION, switchItem } from './kind.js';
@@ -44,13 +44,10 @@ const fieldsOf = ({ name: provider, parameters, events }) => [
       when: (now) => now.provider === provider,
     });
   }),
-  {
-    name: 'events',
-    label: 'Events',
-    kind: 'many',
+  field('events', 'Events', 'many', {
     options: events.map((type) => [type, type]),
     when: (now) => now.provider === provider,
-  },
+  }),
 ];
 
 /** @param {readonly string[]} names no names, or `*`, stand for all @param {string} one @param {string} many */
@@ -74,7 +71,6 @@ export const INTEGRATIONS = {
   isForAdmins: true,
   at: '/addons',
   listIn: ({ addons }) => addons,
-  pathOf: ({ id }) => path`/addons/${id}`,
   nameOf: ({ id, provider, description }) => description || `${provider} ${id}`,
   columns: [
     [
@@ -99,31 +95,22 @@ export const INTEGRATIONS = {
     return { providers, environments, projects: projects.value };
   },
   fields: ({ providers, projects, environments }, isNew) => [
-    {
-      name: 'provider',
-      label: 'Sends to',
-      kind: 'choice',
+    field('provider', 'Sends to', 'choice', {
       options: providers
         .filter(({ deprecated }) => !isNew || deprecated === undefined)
         .map(({ name, displayName }) => [name, displayName]),
       fixed: !isNew,
-    },
+    }),
     DESCRIPTION,
     ...providers.flatMap(fieldsOf),
-    {
-      name: 'projects',
-      label: 'Projects',
-      kind: 'many',
+    field('projects', 'Projects', 'many', {
       hint: 'None selected: all.',
       options: projects.map(({ id, name }) => [id, name]),
-    },
-    {
-      name: 'environments',
-      label: 'Environments',
-      kind: 'many',
+    }),
+    field('environments', 'Environments', 'many', {
       hint: 'None selected: all. Events that belong to no environment are always sent.',
       options: environments.map(({ name }) => [name, name]),
-    },
+    }),
   ],
   valuesOf: (one) => ({
     provider: one?.provider ?? 'webhook',
@@ -156,19 +143,11 @@ export const INTEGRATIONS = {
     },
     done: () => `The integration is ${one === null ? 'created' : 'changed'}.`,
   }),
-  madeAt: (_, { id }) => path`/addons/${id}`,
   loses: 'It no longer receives events.',
   actions: (session, one) => [
     ['Deliveries', 'history', () => showDeliveries(session, one)],
-    switchItem(one.enabled, () => turn(session, one)),
+    switchItem(session, 'The integration', one.enabled, (enabled) => ({
+      ...{ method: 'PUT', path: path`/addons/${one.id}`, body: { provider: one.provider, enabled } },
+    })),
   ],
 };
-
-/** @param {Session} session @param {Addon} one */
-function turn(session, { id, provider, enabled }) {
-  /** @param {boolean} enabled */
-  const change = (enabled) =>
-    /** @type {const} */ ({ method: 'PUT', path: path`/addons/${id}`, body: { provider, enabled } });
-  const done = `The integration is ${enabled ? 'off' : 'on'}.`;
-  return changeAtOnce(session, { change: change(!enabled), undo: change(enabled), done });
-}

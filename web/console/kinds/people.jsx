@@ -1,9 +1,9 @@
 /** People and programs that may come in: users, groups, roles, service accounts and invitations. */
 import { path } from '../client.js';
 import { setPassword, showPasswordLink } from '../edit/passwords.js';
-import { changeAtOnce } from '../edit/remove.jsx';
 import { counted, date, userName } from '../format.js';
 import { asOptions } from '../forms/choice.jsx';
+import { field } from '../forms/field.js';
 import { showSecret } from '../forms/secret.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
@@ -48,7 +48,6 @@ export const INVITATIONS = {
   at: '/invite-link/tokens',
   listIn: ({ tokens }) => tokens,
   pathOf: ({ secret }) => path`/invite-link/tokens/${secret}`,
-  nameOf: ({ name }) => name,
   columns: [
     ['Root role', ({ role }) => role.name],
     ['Expires', ({ expiresAt }) => date(expiresAt)],
@@ -57,7 +56,7 @@ export const INVITATIONS = {
   ],
   fields: () => [
     { ...NAME, hint: 'Such as a team or an event.' },
-    { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', required: true },
+    field('expiresAt', 'Expires (UTC)', 'time', { required: true }),
   ],
   isWrittenOnce: true,
   valuesOf: () => ({ name: '', expiresAt: inDays(INVITATION_DAYS) }),
@@ -73,17 +72,11 @@ export const INVITATIONS = {
         secret: response.url,
       }),
   }),
-  actions(session, { secret, name, enabled }) {
-    const turn = (/** @type {boolean} */ to) =>
-      /** @type {const} */ ({
-        method: 'PUT',
-        path: path`/invite-link/tokens/${secret}`,
-        body: { enabled: to },
-      });
-    const done = `The invitation ${said(name)} is ${enabled ? 'off' : 'on'}.`;
-    const act = () => changeAtOnce(session, { change: turn(!enabled), undo: turn(enabled), done });
-    return [switchItem(enabled, act)];
-  },
+  actions: (session, { secret, name, enabled: isOn }) => [
+    switchItem(session, `The invitation ${said(name)}`, isOn, (enabled) => ({
+      ...{ method: 'PUT', path: path`/invite-link/tokens/${secret}`, body: { enabled } },
+    })),
+  ],
 };
 
 /** @param {Invitation} invitation */
@@ -101,7 +94,6 @@ export const USERS = {
   isForAdmins: true,
   at: '/user-admin',
   listIn: ({ users }) => users,
-  pathOf: ({ id }) => path`/user-admin/${id}`,
   nameOf: userName,
   columns: [
     ['Username', ({ username }) => username ?? ''],
@@ -111,24 +103,18 @@ export const USERS = {
   ],
   prepare: readRoles,
   fields: (roles, isNew) => [
-    { name: 'name', label: 'Name' },
-    { name: 'email', label: 'Email', hint: 'An email or username is required.' },
-    { name: 'username', label: 'Username' },
-    {
-      name: 'rootRole',
-      label: 'Root role',
-      kind: 'choice',
+    field('name', 'Name'),
+    field('email', 'Email', 'text', { hint: 'An email or username is required.' }),
+    field('username', 'Username'),
+    field('rootRole', 'Root role', 'choice', {
       options: rootRoleOptions(roles),
       hint: 'What they can do in every project.',
-    },
-    {
-      name: 'password',
-      label: 'Password',
-      kind: 'password',
+    }),
+    field('password', 'Password', 'password', {
       autocomplete: 'new-password',
       hint: 'Leave empty to get a link with which they set one.',
       when: () => isNew,
-    },
+    }),
   ],
   valuesOf: (user) => ({
     ...textsOf(user, 'name', 'email', 'username', 'password'),
@@ -154,7 +140,6 @@ export const USERS = {
       }
     },
   }),
-  madeAt: (_, { id }) => path`/user-admin/${id}`,
   besides: INVITATIONS,
   loses: 'Their personal tokens stop working immediately, and their memberships end.',
   actions: (session, user) => [
@@ -172,8 +157,6 @@ export const GROUPS = {
   right: 'admin',
   at: '/groups',
   listIn: ({ groups }) => groups,
-  pathOf: ({ id }) => path`/groups/${id}`,
-  nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description = '' }) => description],
     ['Users', ({ userCount }) => counted(userCount, 'user')],
@@ -187,25 +170,14 @@ export const GROUPS = {
   fields: ({ roles, users }) => [
     NAME,
     DESCRIPTION,
-    {
-      name: 'rootRole',
-      label: 'Root role',
-      kind: 'choice',
+    field('rootRole', 'Root role', 'choice', {
       options: [['', 'None'], ...rootRoleOptions(roles)],
       hint: 'Granted in addition to each member’s own role.',
-    },
-    {
-      name: 'users',
-      label: 'Users',
-      kind: 'many',
-      options: users.map((user) => [String(user.id), userName(user)]),
-    },
-    {
-      name: 'mappingsSSO',
-      label: 'Groups at the sign-on provider',
-      kind: 'lines',
+    }),
+    field('users', 'Users', 'many', { options: users.map((user) => [String(user.id), userName(user)]) }),
+    field('mappingsSSO', 'Groups at the sign-on provider', 'lines', {
       hint: 'One per line. Their members join this group when they sign in.',
-    },
+    }),
   ],
   valuesOf: (group) => ({
     ...textsOf(group, 'name', 'description'),
@@ -240,8 +212,6 @@ export const ROLES = {
   right: 'admin',
   at: '/roles',
   listIn: ({ roles }) => roles,
-  pathOf: ({ id }) => path`/roles/${id}`,
-  nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description }) => description],
     ['Scope', ({ type }) => (type === 'root' || type === 'root-custom' ? 'global' : 'projects')],
@@ -252,23 +222,17 @@ export const ROLES = {
   fields: ({ permissions: { root, project, environments } }, isNew) => [
     NAME,
     DESCRIPTION,
-    { name: 'type', label: 'Scope', kind: 'choice', options: ROLE_TYPES, fixed: !isNew },
-    {
-      name: 'root',
-      label: 'Permissions',
-      kind: 'many',
+    field('type', 'Scope', 'choice', { options: ROLE_TYPES, fixed: !isNew }),
+    field('root', 'Permissions', 'many', {
       paths: ['permissions'],
       options: root.map(({ name, displayName }) => [name, displayName]),
       when: ({ type }) => type === 'root-custom',
-    },
-    {
-      name: 'project',
-      label: 'Permissions in the project',
-      kind: 'many',
+    }),
+    field('project', 'Permissions in the project', 'many', {
       paths: ['permissions'],
       options: project.map(({ name, displayName }) => [name, displayName]),
       when: ({ type }) => type === 'custom',
-    },
+    }),
     ...environments.map(({ name: environment, permissions }) => ({
       name: 'project',
       label: `Permissions in ${environment}`,
@@ -280,7 +244,7 @@ export const ROLES = {
       when: (/** @type {{ type: string }} */ { type }) => type === 'custom',
     })),
   ],
-  readAt: ({ id }) => path`/roles/${id}`,
+  isRead: true,
   valuesOf(role) {
     const { permissions = [] } = /** @type {Partial<RoleWithPermissions>} */ (role ?? {});
     const keys = permissions.map(permissionKey);
@@ -307,7 +271,6 @@ export const SERVICE_ACCOUNTS = {
   isForAdmins: true,
   at: '/service-account',
   listIn: ({ serviceAccounts }) => serviceAccounts,
-  pathOf: ({ id }) => path`/service-account/${id}`,
   nameOf: ({ name, username, id }) => name || username || `account ${id}`,
   columns: [
     ['Username', ({ username = '' }) => username],
@@ -318,8 +281,8 @@ export const SERVICE_ACCOUNTS = {
   prepare: readRoles,
   fields: (roles, isNew) => [
     NAME,
-    { name: 'username', label: 'Username', hint: 'Leave empty to generate one.', when: () => isNew },
-    { name: 'rootRole', label: 'Root role', kind: 'choice', options: rootRoleOptions(roles) },
+    field('username', 'Username', 'text', { hint: 'Leave empty to generate one.', when: () => isNew }),
+    field('rootRole', 'Root role', 'choice', { options: rootRoleOptions(roles) }),
   ],
   valuesOf: (account) => ({
     ...textsOf(account, 'name', 'username'),

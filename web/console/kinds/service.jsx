@@ -1,7 +1,8 @@
 /** The environments in which applications run, and the applications that have asked. */
 import { path } from '../client.js';
-import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
+import { changeAtOnce } from '../edit/remove.jsx';
 import { number } from '../format.js';
+import { field } from '../forms/field.js';
 import { showApplication } from '../parts/application.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
@@ -21,8 +22,6 @@ export const ENVIRONMENTS = {
   right: 'admin',
   at: '/environments',
   listIn: ({ environments }) => environments,
-  pathOf: ({ name }) => path`/environments/${name}`,
-  nameOf: ({ name }) => name,
   columns: [
     [
       'Type',
@@ -35,22 +34,14 @@ export const ENVIRONMENTS = {
   ],
   fields: (_, isNew) => [
     { ...NAME, hint: 'Letters, digits, “_”, “.”, “~” and “-”.', when: () => isNew },
-    {
-      name: 'type',
-      label: 'Type',
+    field('type', 'Type', 'text', {
       suggestions: ENVIRONMENT_TYPES,
       hint: 'Changes to production environments need confirmation.',
       required: true,
-    },
-    {
-      name: 'sortOrder',
-      label: 'Position',
-      kind: 'number',
-      hint: 'Lower ones come first.',
-      when: () => !isNew,
-    },
+    }),
+    field('sortOrder', 'Position', 'number', { hint: 'Lower ones come first.', when: () => !isNew }),
   ],
-  readAt: ({ name }) => path`/environments/${name}`,
+  isRead: true,
   valuesOf: (environment) => ({
     name: environment?.name ?? '',
     type: environment?.type ?? 'development',
@@ -63,30 +54,24 @@ export const ENVIRONMENTS = {
     sentence: ({ name, type }) =>
       `The environment ${said(name || '…')} ${environment === null ? 'exists, with' : 'has'} the type ${said(type || '…')}.`,
   }),
-  madeAt: ({ name }) => path`/environments/${name}`,
   loses: 'This also deletes the strategies and switches of every flag there, and cannot be undone.',
   actions: (session, environment, { environments }) => [
-    switchItem(environment.enabled, () => turn(session, environment)),
+    switchItem(
+      session,
+      environment.name,
+      environment.enabled,
+      (isOn) => ({ method: 'POST', path: path`/environments/${environment.name}/${isOn ? 'on' : 'off'}` }),
+      {
+        title: `Switch ${environment.name} off?`,
+        agree: 'Switch off',
+        text: `New projects do not get ${environment.name} while it is off.`,
+      },
+    ),
     environments[0] === environment
       ? null
       : ['Move up', 'up', () => moveUp(session, environments, environment)],
   ],
 };
-
-/** @param {Session} session @param {Environment} environment */
-function turn(session, { name, enabled }) {
-  const on = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/on` });
-  const off = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/off` });
-  if (!enabled) return changeAtOnce(session, { change: on, undo: off, done: `${name} is on.` });
-  return removeAfterAsking(session, {
-    title: `Switch ${name} off?`,
-    agree: 'Switch off',
-    text: `New projects do not get ${name} while it is off.`,
-    change: off,
-    undo: on,
-    done: `${name} is off.`,
-  });
-}
 
 /** @param {Session} session @param {readonly Environment[]} all @param {Environment} moved */
 function moveUp(session, all, moved) {
@@ -127,8 +112,8 @@ export const APPLICATIONS = {
     ['Strategies', ({ strategies }) => strategies.join(', ')],
     ['First seen', ({ createdAt }) => <LastTime iso={createdAt} />],
   ],
-  fields: () => [DESCRIPTION, { name: 'url', label: 'URL', hint: 'Link to its code or description.' }],
-  readAt: ({ appName }) => path`/metrics/applications/${appName}`,
+  fields: () => [DESCRIPTION, field('url', 'URL', 'text', { hint: 'Link to its code or description.' })],
+  isRead: true,
   valuesOf: (application) => ({
     name: application?.appName ?? '',
     ...textsOf(application, 'description', 'url'),

@@ -4,6 +4,7 @@ import { changeAtOnce } from '../edit/remove.jsx';
 import { showUses } from '../edit/uses.jsx';
 import { counted } from '../format.js';
 import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { field } from '../forms/field.js';
 import { inputOf } from '../operators.js';
 import { Constraints } from '../parts/strategy.jsx';
 import { said } from '../said.jsx';
@@ -21,8 +22,6 @@ export const SEGMENTS = {
   right: 'targeting',
   at: '/segments',
   listIn: ({ segments }) => segments,
-  pathOf: ({ id }) => path`/segments/${id}`,
-  nameOf: ({ name }) => name,
   noteOf: ({ description = '' }) => description,
   columns: [
     [
@@ -34,11 +33,8 @@ export const SEGMENTS = {
   prepare: ({ client }) => client.get('/context'),
   fields: (fields) => [
     NAME,
-    { name: 'description', label: 'Description' },
-    {
-      name: 'constraints',
-      label: 'Users for whom all of this is true',
-      kind: 'own',
+    field('description', 'Description'),
+    field('constraints', 'Users for whom all of this is true', 'own', {
       paths: [],
       missing: (now) => missingInConstraints(now.constraints),
       render: ({ values: now, set, issuesAt }) => (
@@ -49,9 +45,9 @@ export const SEGMENTS = {
           issuesAt={issuesAt}
         />
       ),
-    },
+    }),
   ],
-  readAt: ({ id }) => path`/segments/${id}`,
+  isRead: true,
   valuesOf: (segment) => ({
     ...textsOf(segment, 'name', 'description'),
     constraints: (segment?.constraints ?? []).map(inputOf),
@@ -72,7 +68,6 @@ export const SEGMENTS = {
       return `${said(name || '…')} is ${who}.${used}`;
     },
   }),
-  madeAt: (_, { id }) => path`/segments/${id}`,
   loses: 'This cannot be undone. A segment in use cannot be deleted.',
   actions: (session, { id, name }) => [
     [
@@ -101,8 +96,6 @@ export const CONTEXT_FIELDS = {
   right: 'targeting',
   at: '/context',
   listIn: (fields) => fields,
-  pathOf: ({ name }) => path`/context/${name}`,
-  nameOf: ({ name }) => name,
   noteOf: ({ description }) => description,
   columns: [
     [
@@ -119,16 +112,13 @@ export const CONTEXT_FIELDS = {
   isPermanent: ({ createdAt }) => createdAt === null,
   fields: (_, isNew) => [
     { ...NAME, fixed: !isNew },
-    { name: 'description', label: 'Description' },
-    {
-      name: 'legalValues',
-      label: 'Values to choose from',
-      kind: 'lines',
+    field('description', 'Description'),
+    field('legalValues', 'Values to choose from', 'lines', {
       hint: 'One per line, optionally with a description after a colon. Leave empty for any value.',
-    },
-    { name: 'stickiness', label: 'Can be used for stickiness', kind: 'check' },
+    }),
+    field('stickiness', 'Can be used for stickiness', 'check'),
   ],
-  readAt: ({ name }) => path`/context/${name}`,
+  isRead: true,
   valuesOf: (field) => ({
     ...textsOf(field, 'name', 'description'),
     stickiness: field?.stickiness ?? false,
@@ -146,7 +136,6 @@ export const CONTEXT_FIELDS = {
       return `Constraints on ${said(name || '…')} ${length === 0 ? 'take any value' : `offer ${counted(length, 'value')}`}.`;
     },
   }),
-  madeAt: ({ name }) => path`/context/${name}`,
   loses: ({ usedInFeatures }) =>
     `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it keep working; forms no longer offer it.`,
   actions: (session, { name }) => [
@@ -168,8 +157,6 @@ export const TAG_TYPES = {
   right: 'targeting',
   at: '/tag-types',
   listIn: ({ tagTypes }) => tagTypes,
-  pathOf: ({ name }) => path`/tag-types/${name}`,
-  nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description }) => description],
     ['Icon', ({ icon }) => icon ?? ''],
@@ -179,8 +166,8 @@ export const TAG_TYPES = {
   fields: (_, isNew) => [
     { ...NAME, fixed: !isNew, hint: 'Letters, digits, “_”, “.”, “~” and “-”.' },
     DESCRIPTION,
-    { name: 'icon', label: 'Icon', hint: 'A letter, or the name of an icon.' },
-    { name: 'color', label: 'Color', hint: 'Such as #1a2b3c. Leave empty for none.' },
+    field('icon', 'Icon', 'text', { hint: 'A letter, or the name of an icon.' }),
+    field('color', 'Color', 'text', { hint: 'Such as #1a2b3c. Leave empty for none.' }),
   ],
   valuesOf: (type) => textsOf(type, 'name', 'description', 'icon', 'color'),
   bodyOf: ({ name, description, icon, color }, isNew) => ({
@@ -202,8 +189,6 @@ export const STRATEGY_TYPES = {
   right: 'targeting',
   at: '/strategies',
   listIn: ({ strategies }) => strategies,
-  pathOf: ({ name }) => path`/strategies/${name}`,
-  nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description }) => description],
     ['Parameters', ({ parameters }) => parameters.map(({ name }) => name).join(', ')],
@@ -213,12 +198,9 @@ export const STRATEGY_TYPES = {
   fields: (_, isNew) => [
     { ...NAME, fixed: !isNew, hint: 'As the application’s code names it.' },
     DESCRIPTION,
-    {
-      name: 'parameters',
-      label: 'Parameters',
-      kind: 'lines',
+    field('parameters', 'Parameters', 'lines', {
       hint: 'One per line: name, colon, and string, number, percentage, list or boolean; add “, required” if it is.',
-    },
+    }),
   ],
   valuesOf: (type) => ({
     ...textsOf(type, 'name', 'description'),

@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { date } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
+import { field } from '../forms/field.js';
 import { showSecret } from '../forms/secret.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
@@ -38,15 +39,14 @@ export const personalTokens = (at, whose) => ({
   ...(whose === null ? {} : { right: /** @type {const} */ ('admin') }),
   at,
   listIn: ({ pats }) => pats,
-  pathOf: ({ id }) => at + path`/${id}`,
   nameOf: ({ id, description }) => description || `Token ${id}`,
   columns: [
     ['Expires', ({ expiresAt }) => date(expiresAt)],
     ['Last used', ({ seenAt }) => <LastTime iso={seenAt} />],
   ],
   fields: () => [
-    { name: 'description', label: 'What it is for', required: true },
-    { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', required: true },
+    field('description', 'What it is for', 'text', { required: true }),
+    field('expiresAt', 'Expires (UTC)', 'time', { required: true }),
   ],
   isWrittenOnce: true,
   valuesOf: () => ({ description: '', expiresAt: inDays(DAYS) }),
@@ -114,6 +114,7 @@ export const apiTokens = (of) => ({
               : `Anyone who has it can read the flags of ${project === '*' ? 'every project' : project} in ${environment}.`,
           done: ({ tokenName }) => `The token ${said(tokenName)} is created.`,
           after: (response) => void showToken(response),
+          undo: null,
         }
       : {
           sentence: ({ expiresAt }) =>
@@ -122,40 +123,26 @@ export const apiTokens = (of) => ({
   loses: 'Applications using it are refused immediately.',
 });
 
-const EXPIRES = /** @type {const} */ ({
-  name: 'expiresAt',
-  label: 'Expires (UTC)',
-  kind: 'time',
-  hint: 'Leave empty for no expiry.',
-});
+const EXPIRES = field('expiresAt', 'Expires (UTC)', 'time', { hint: 'Leave empty for no expiry.' });
 
 /** @param {Session} session @param {string | null} of @returns {readonly import('../types.d.ts').Field<any>[]} */
 const tokenFields = ({ projects, environmentTypes }, of) => [
-  { name: 'tokenName', label: 'Name', hint: 'The application that uses it.', required: true },
-  {
-    name: 'type',
-    label: 'For',
-    kind: 'choice',
+  field('tokenName', 'Name', 'text', { hint: 'The application that uses it.', required: true }),
+  field('type', 'For', 'choice', {
     options: [
       ['client', 'Servers (client)'],
       ['frontend', 'Browsers and phones (frontend)'],
       ...(of === null ? [/** @type {const} */ (['admin', 'Administration (admin)'])] : []),
     ],
-  },
-  {
-    name: 'project',
-    label: 'Project',
-    kind: 'choice',
+  }),
+  field('project', 'Project', 'choice', {
     options: [['*', 'Every project'], ...projects.value.map(({ id }) => asOption(id))],
     when: ({ type }) => of === null && type !== 'admin',
     paths: ['project', 'projects'],
-  },
-  {
-    name: 'environment',
-    label: 'Environment',
-    kind: 'choice',
+  }),
+  field('environment', 'Environment', 'choice', {
     options: [...environmentTypes.value.keys()].map(asOption),
     when: ({ type }) => type !== 'admin',
-  },
+  }),
   EXPIRES,
 ];

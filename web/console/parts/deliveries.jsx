@@ -4,6 +4,7 @@ import { changeAtOnce } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { counted, dateTime } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { openPanel } from '../forms/panel.jsx';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
@@ -150,13 +151,10 @@ const goOn = (session, at, { lastEventId, newestEventId }, after) =>
     title: 'Go on from an event',
     agree: 'Go on',
     fields: [
-      {
-        name: 'eventId',
-        label: 'Next event',
-        kind: 'number',
+      field('eventId', 'Next event', 'number', {
         required: true,
         hint: `Earlier ones are not sent any more; later ones are, even if they were sent before. The next new event is ${newestEventId + 1}.`,
-      },
+      }),
     ],
     values: { eventId: lastEventId + 1 },
     sentence: ({ eventId }) => `Deliveries go on with event ${eventId}.`,

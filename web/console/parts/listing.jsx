@@ -94,10 +94,8 @@ export function Listing({ label, columns, rows, none, next }) {
 /** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
 const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);
 
-/** Rows that a list begins with, and that it gets at once when more are asked for. */
+/** Rows that a list begins with, and by which it grows when more are asked for: every search finds as many at once. */
 const PAGE = 50;
-/** The most that every search finds at once. */
-const FOUND_MAX = 100;
 
 /**
  * The rows that a search finds: some at first, and more as they are asked for.
@@ -110,15 +108,13 @@ export function useFound(search, list) {
   const [asked, setAsked] = useState({ search, count: PAGE });
   const count = asked.search === search ? asked.count : PAGE;
   const resource = useResource(async () => {
-    const offsets = Array.from({ length: Math.ceil(count / FOUND_MAX) }, (_, index) => index * FOUND_MAX);
+    const offsets = Array.from({ length: count / PAGE }, (_, index) => index * PAGE);
     const pages = await Promise.all(
-      offsets.map((offset) =>
-        client.get(`${search}&offset=${offset}&limit=${Math.min(count - offset, FOUND_MAX)}`),
-      ),
+      offsets.map((offset) => client.get(`${search}&offset=${offset}&limit=${PAGE}`)),
     );
     /** @type {readonly Row[]} */
     const rows = pages.flatMap((page) => page[list]);
-    return { rows, total: /** @type {number} */ (pages[0].total) };
+    return { rows, total: /** @type {number} */ (pages[0].total), page: pages[0] };
   }, [client, search, count]);
   return { ...resource, more: () => setAsked({ search, count: count + PAGE }) };
 }

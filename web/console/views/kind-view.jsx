@@ -3,6 +3,7 @@ import { editKind, removeKind } from '../edit/kind-edits.js';
 import { useEvents } from '../feed.js';
 import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
+import { nameOf, pathOf } from '../kinds/kind.js';
 import { Listing, ListingHead, MainAction, Part, PartAction, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
@@ -63,7 +64,7 @@ function useKind(kind) {
     const isKept = kind.loses === undefined || kind.isPermanent?.(item) === true;
     return (
       <RowActions
-        of={kind.nameOf(item)}
+        of={nameOf(kind, item)}
         items={[
           isWrittenOnce === true ? null : ['Edit', 'edit', () => editKind(session, kind, item, refresh)],
           ...(kind.actions?.(session, item, body) ?? []),
@@ -82,7 +83,7 @@ function useKind(kind) {
           label={title}
           columns={[capitalized(one), ...kind.columns.map(([column]) => column)]}
           rows={kind.listIn(body).map((item) => ({
-            key: kind.pathOf(item),
+            key: pathOf(kind, item),
             cells: [mainCell(kind, item), ...kind.columns.map(([, cell]) => cell(item, body))],
             actions: may && kind.isFixed?.(item) !== true ? actionsOf(item, body) : null,
           }))}
@@ -95,11 +96,11 @@ function useKind(kind) {
 }
 
 /** @param {Kind<any, any>} kind @param {any} item */
-function mainCell({ nameOf, noteOf }, item) {
-  const note = noteOf?.(item) ?? '';
+function mainCell(kind, item) {
+  const note = kind.noteOf?.(item) ?? '';
   return (
     <>
-      <Name text={nameOf(item)} />
+      <Name text={nameOf(kind, item)} />
       {note === '' ? null : (
         <p class="hint">
           <Name text={note} max={300} />

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { counted } from '../format.js';
 import { asOptions, Filter } from '../forms/choice.jsx';
+import { field } from '../forms/field.js';
 import { FieldRow } from '../forms/fields.jsx';
 import { SearchBox } from '../forms/inputs.jsx';
 import { FlagLink } from '../parts/links.jsx';
@@ -27,24 +28,13 @@ export function PlaygroundView() {
   const [answer, setAnswer] = useState(/** @type {AdvancedPlayground | string | null} */ (null));
   /** @type {readonly Field<Question>[]} */
   const fields = [
-    {
-      name: 'context',
-      label: 'Context of the users',
-      kind: 'lines',
+    field('context', 'Context of the users', 'lines', {
       hint: 'One field per line, such as “country: NO”. Separate several values with commas to try each.',
-    },
-    {
-      name: 'project',
-      label: 'Project',
-      kind: 'choice',
+    }),
+    field('project', 'Project', 'choice', {
       options: [['*', 'Every project'], ...asOptions(projects.value)],
-    },
-    {
-      name: 'environments',
-      label: 'Environments',
-      kind: 'many',
-      options: environments.map((name) => [name, name]),
-    },
+    }),
+    field('environments', 'Environments', 'many', { options: environments.map((name) => [name, name]) }),
   ];
   /** @param {Event} event */
   async function ask(event) {

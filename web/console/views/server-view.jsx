@@ -3,6 +3,7 @@ import { ServerLifetimes } from '../edit/lifetimes.jsx';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { field } from '../forms/field.js';
 import { linesOf } from '../kinds/kind.js';
 import { Button } from '../parts/button.jsx';
 import { ListingHead, Part } from '../parts/listing.jsx';
@@ -109,13 +110,10 @@ function editOrigins(session, origins, after) {
     title: 'Allowed origins',
     agree: 'Save',
     fields: [
-      {
-        name: 'origins',
-        label: 'Origins',
-        kind: 'lines',
+      field('origins', 'Origins', 'lines', {
         hint: 'One per line: scheme, host and port.',
         paths: ['frontendApiOrigins'],
-      },
+      }),
     ],
     values,
     sentence: ({ origins: lines }) =>

@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
+import { field } from '../forms/field.js';
 import { FieldRow } from '../forms/fields.jsx';
 import { BrandMark } from '../parts/brand.jsx';
 import { Button } from '../parts/button.jsx';
@@ -18,20 +19,12 @@ import { beginSession, beginSessionByPassword } from '../sessions.js';
 
 /** Password managers know them by `autocomplete`. @type {readonly Field<PasswordValues>[]} */
 const PASSWORD_FIELDS = [
-  { name: 'username', label: 'Username or email', required: true, autocomplete: 'username' },
-  {
-    name: 'password',
-    label: 'Password',
-    kind: 'password',
-    required: true,
-    autocomplete: 'current-password',
-  },
+  field('username', 'Username or email', 'text', { required: true, autocomplete: 'username' }),
+  field('password', 'Password', 'password', { required: true, autocomplete: 'current-password' }),
 ];
 
 /** @type {readonly Field<TokenValues>[]} */
-const TOKEN_FIELDS = [
-  { name: 'token', label: 'API token or personal token', kind: 'password', required: true },
-];
+const TOKEN_FIELDS = [field('token', 'API token or personal token', 'password', { required: true })];
 
 /**
  * @param {{ problem: string | null, offered: SignIns, enter: () => Promise<void> }} props `problem`: why nobody is signed in; `enter`: opens the page once there is a session

@@ -1,30 +1,26 @@
 /** Flags that may go, of one project or of all, with what speaks for removing each. */
-import { useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { archiveFlag } from '../edit/archive.jsx';
 import { useEvents } from '../feed.js';
-import { counted, date, number } from '../format.js';
-import { Button } from '../parts/button.jsx';
+import { counted, date } from '../format.js';
 import { FlagLink, ProjectCrumb, ProjectLink } from '../parts/links.jsx';
-import { Listing, ListingHead, RowAction } from '../parts/listing.jsx';
+import { FoundListing, ListingHead, RowAction, useFound } from '../parts/listing.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
 
 /** @import { Session, StaleFlag, StaleFlagEnvironment, StaleFlags } from '../types.d.ts' */
 
-/** Flags of each request. */
-const PAGE = 20;
-
 const STATES = { stale: 'Stale', 'potentially-stale': 'Overdue', completed: 'Completed' };
 
 /** @param {{ project?: string }} props */
 export function StaleFlagsView({ project }) {
   const session = useSession();
-  const [pages, setPages] = useState(1);
-  const loaded = useResource(() => staleFlags(session, project, pages), [session, project, pages]);
+  const at = project === undefined ? '' : path`/projects/${project}`;
+  /** @type {ReturnType<typeof useFound<StaleFlag>>} */
+  const loaded = useFound(`${at}/stale-flags?`, 'features');
   useEvents(session, (events) => {
     const isSeen = events.some(({ featureName, ...event }) =>
       project === undefined ? featureName !== null : event.project === project,
@@ -38,36 +34,23 @@ export function StaleFlagsView({ project }) {
         title="Stale flags"
         lead="Flags marked as stale or completed, or overdue: past the lifetime of their type."
       />
-      {whenLoaded(loaded, ({ features, total, reports }) => (
+      {whenLoaded(loaded, ({ rows, total, page: { reports } }) => (
         <>
           <Reports of={reports} />
-          <Listing
+          <FoundListing
             label="Stale flags"
+            one="flag"
+            total={total}
+            more={loaded.more}
             columns={['Flag', 'State', 'Outcome', 'Last use', 'Needed by']}
-            rows={features.map((flag) => rowOf(session, flag, { reports, isOfAll: project === undefined }))}
+            rows={rows.map((flag) => rowOf(session, flag, { reports, isOfAll: project === undefined }))}
             none="No flag is stale, overdue or completed"
             next="Flags appear here when they are to be removed from the code."
           />
-          {features.length < total ? (
-            <Button act={() => setPages(pages + 1)}>{`Show more of ${number(total)}`}</Button>
-          ) : null}
         </>
       ))}
     </>
   );
-}
-
-/** @param {Session} session @param {string | undefined} project @param {number} pages @returns {Promise<StaleFlags>} */
-async function staleFlags({ client }, project, pages) {
-  const at = project === undefined ? '/stale-flags' : path`/projects/${project}/stale-flags`;
-  /** @type {StaleFlags} */
-  let found = await client.get(`${at}?limit=${PAGE}`);
-  for (let page = 1; page < pages && found.nextOffset !== undefined; page += 1) {
-    /** @type {StaleFlags} */
-    const more = await client.get(`${at}?limit=${PAGE}&offset=${found.nextOffset}`);
-    found = { ...more, features: [...found.features, ...more.features] };
-  }
-  return found;
 }
 
 /** @param {{ of: StaleFlags['reports'] }} props */

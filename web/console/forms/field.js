@@ -1,0 +1,12 @@
+/** A field of a form in a line: what its value is called, its label and its kind, and whatever else it has. */
+
+/** @import { Field } from '../types.d.ts' */
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {Field<any>['kind']} [kind]
+ * @param {Omit<Field<any>, 'name' | 'label' | 'kind'>} [more]
+ * @returns {Field<any>}
+ */
+export const field = (name, label, kind = 'text', more = {}) => ({ name, label, kind, ...more });
