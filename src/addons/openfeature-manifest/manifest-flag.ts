@@ -55,7 +55,8 @@ const INTEGER_PATTERN = /^-?\d+$/;
 
 function typeOfPayload(variant: Variant): Exclude<ValueType, 'boolean'> | null {
   const value = payloadValue(variant);
-  if (typeof value === 'number') return INTEGER_PATTERN.test(variant.payload!.value) ? 'integer' : 'float';
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && INTEGER_PATTERN.test(variant.payload!.value) ? 'integer' : 'float';
   if (typeof value === 'string') return variant.payload?.type === 'json' ? null : 'string';
   return isJsonObject(value) ? 'object' : null;
 }

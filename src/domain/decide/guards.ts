@@ -34,7 +34,9 @@ export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T |
 export function refuseTakenName(world: World, name: string): Refusal | null {
   const holder = world.flagProjects.get(name);
   if (holder === undefined) return null;
-  return nameExists(`A flag named "${name}" exists already, in ${nameOfProject(world, holder)}.`);
+  const isArchived = world.projects.get(holder)?.flags.get(name)?.flag.archivedAt != null;
+  const place = `${isArchived ? 'archived ' : ''}in ${nameOfProject(world, holder)}`;
+  return nameExists(`A flag named "${name}" exists already, ${place}.`);
 }
 
 /** The name of an existing project, for a message that may reach people who do not see it. */
