@@ -9,7 +9,7 @@ import type { DesiredFlag } from '../../domain/desired/difference.ts';
 import { environmentsOf, type Flag } from '../../domain/flags/flag.ts';
 import type { Link } from '../../domain/flags/link.ts';
 import type { MetadataInput } from '../../domain/flags/metadata.ts';
-import type { StrategyInput } from '../../domain/flags/strategy.ts';
+import { createStrategy, type StrategyInput } from '../../domain/flags/strategy.ts';
 import { grouped } from '../../domain/json/grouped.ts';
 import { jsonEqual } from '../../domain/json/json.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../../domain/state/decision.ts';
@@ -21,9 +21,8 @@ import type { ProjectState, World } from '../../domain/state/world.ts';
 import {
   IMPORT_EVENTS_MAX,
   type ImportFlags,
-  importedStrategy,
   importIssues,
-  segmentIds,
+  usableSegments,
 } from '../transfer/import-issues.ts';
 import { asRefusal, refuseManyParents } from '../transfer/transfer-commands.ts';
 import { type Change, type FileStrategy, partOf, type ShownFlag } from './flag-file.ts';
@@ -70,9 +69,10 @@ export function applyChanges(world: World, command: ApplyChanges, context: Decid
   const byFlag = grouped(command.changes, ({ flag }) => flag);
   const flags: DesiredFlag<Here>[] = [];
   const archived: string[] = [];
+  const segments = usableSegments(world, command.project);
   for (const [name, changes] of byFlag) {
     if (changes.some(({ field, after }) => field === 'presence' && after === 'archived')) archived.push(name);
-    else flags.push(desiredFlag({ world, project, context, name, changes }));
+    else flags.push(desiredFlag({ segments, project, context, name, changes }));
   }
   const empty = flags.flatMap(({ name, environments = [] }) =>
     environments.flatMap((one) =>
@@ -162,7 +162,8 @@ const withNumbers = (strategy: FileStrategy, names: readonly string[]): Strategy
 });
 
 interface Wanted {
-  readonly world: World;
+  /** Ids by names. */
+  readonly segments: ReadonlyMap<string, number>;
   readonly project: ProjectState;
   readonly context: DecideContext;
   readonly name: string;
@@ -195,26 +196,21 @@ function desiredFlag(wanted: Wanted): DesiredFlag<Here> {
   };
 }
 
-function desiredEnvironment(
-  { world, project, context, changes }: Wanted,
-  flag: Flag | undefined,
-  environment: string,
-) {
-  const before = flag && environmentsOf(flag)(environment);
+function desiredEnvironment({ segments, context, changes }: Wanted, flag: Flag | undefined, name: string) {
+  const before = flag && environmentsOf(flag)(name);
   const isOn = before?.enabled === true && flag?.archivedAt === null;
-  const here = changes.filter((one) => one.environment === environment);
+  const here = changes.filter(({ environment }) => environment === name);
   const partFor = <T>(field: string, otherwise: T): T =>
     (here.find((one) => one.field === field)?.after as T | undefined) ?? otherwise;
-  const sent = partFor<readonly FileStrategy[] | null>('strategies', null);
-  const imported = asImport({ project: project.settings.id, changes: here }, environment);
-  const segments = segmentIds(world, imported);
-  const strategies =
-    imported.flags[0]?.strategies.map((one, at) => importedStrategy(one, segments, at)) ?? [];
   const present = before?.strategies ?? [];
+  const sent = partFor<readonly FileStrategy[] | null>('strategies', null)?.map((one, at) => {
+    const ids = one.segments.map((segment) => segments.get(segment) as number);
+    return createStrategy({ ...one, segments: ids }, '', at);
+  });
   return {
-    name: environment,
+    name,
     enabled: partFor('enabled', isOn),
-    strategies: sent === null ? present : copiesOf(strategies, present, () => context.newId()),
+    strategies: sent === undefined ? present : copiesOf(sent, present, () => context.newId()),
     variants: partFor('variants', before?.variants ?? []),
   };
 }

@@ -171,16 +171,19 @@ function repeated(names: readonly string[]): readonly string[] {
 
 /** Ids of the segments here, by the ids of the file; those that are missing have none. */
 export function segmentIds(world: World, command: ImportFlags): ReadonlyMap<number, number> {
-  const usable = [...world.directory.segments.values()].filter(
-    ({ project }) => project === null || project === command.project,
-  );
-  const byName = new Map(usable.map(({ name, id }) => [name, id]));
+  const byName = usableSegments(world, command.project);
   return new Map(
     [...command.segmentNames].flatMap(([id, name]) => {
       const here = byName.get(name);
       return here === undefined ? [] : [[id, here] as const];
     }),
   );
+}
+
+/** Ids of the segments that strategies of the project may use, by name. */
+export function usableSegments({ directory }: World, id: string): ReadonlyMap<string, number> {
+  const usable = [...directory.segments.values()].filter(({ project }) => project === null || project === id);
+  return new Map(usable.map((one) => [one.name, one.id]));
 }
 
 function missingSegments(world: World, command: ImportFlags): readonly string[] {
