@@ -1,6 +1,6 @@
 /** `flagstaff pull`: writes what flags are on the server into files, with the comments and the order that these have. */
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { Document, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
+import { Document, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { jsonEqual } from '../../domain/json/json.ts';
 import { type AddCommand, type CommandContext, jsonText, withJson } from '../../host/command.ts';
 import { misuse } from '../../host/command-failure.ts';
@@ -152,13 +152,14 @@ function inFile(here: Here, fields: readonly (keyof typeof ENVIRONMENT_FIELDS)[]
 }
 
 /** JSON stays JSON. */
-function textWith({ path, file, document }: ReadFile, flags: readonly Written[], eventId: number): string {
+function textWith({ path, text, file }: ReadFile, flags: readonly Written[], eventId: number): string {
   if (path.endsWith('.json')) {
     const { $schema, project, managed } = file;
     const isPartial = managed.length < FIELDS.length;
     const head = { ...($schema && { $schema }), project, base: eventId, ...(isPartial && { managed }) };
     return `${JSON.stringify({ ...head, flags }, null, 2)}\n`;
   }
+  const document = parseDocument(text, { uniqueKeys: false });
   const target =
     isMap(document.contents) && document.contents.flow !== true
       ? document

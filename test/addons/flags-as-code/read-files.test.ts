@@ -23,7 +23,7 @@ const REFUSED: readonly (readonly [what: string, text: string, line: number, say
     'a key that stands twice',
     `${HEAD}  - name: a\n    type: release\n    type: experiment\n`,
     5,
-    /"type" stands there twice/,
+    /duplicated mapping key/,
   ],
   ['a key that is misspelt', `${HEAD}  - name: a\n    descripton: b\n`, 4, /descripton/],
   ['a flag that stands twice', `${HEAD}  - name: a\n  - name: a\n`, 4, /different/],
@@ -34,19 +34,19 @@ const REFUSED: readonly (readonly [what: string, text: string, line: number, say
     9,
     /values is required/,
   ],
-  ['a tag of a language', `${HEAD}  - name: !!js/function "a"\n`, 3, /[Uu]nresolved tag/],
-  ['a tag of its own', `${HEAD}  - !flag {name: a}\n`, 3, /[Uu]nresolved tag/],
-  ['two documents', `${HEAD}  []\n---\n${HEAD}  []\n`, 4, /multiple documents/],
+  ['a tag of a language', `${HEAD}  - name: !!js/function "a"\n`, 3, /unknown scalar tag/],
+  ['a tag of its own', `${HEAD}  - !flag {name: a}\n`, 3, /unknown mapping tag/],
+  ['two documents', `${HEAD}  []\n---\n${HEAD}  []\n`, 1, /single document/],
   ['broken YAML', `${HEAD}  - name: "a\n`, 4, /./],
   [
     'aliases of aliases',
     `a: &a [x,x,x,x,x,x,x,x,x]\n${many(9, (at) => `${'bcdefghij'[at]}: &${'bcdefghij'[at]} [${Array.from({ length: 9 }, () => `*${'abcdefghi'[at]}`).join(',')}]\n`)}`,
     1,
-    /repeat more than 100 values/,
+    /aliases make more than 100,000 values/,
   ],
-  ['too many aliases', `x: &x 1\ny: [${many(200, () => '*x, ')}]\n`, 2, /one too many/],
-  ['brackets within brackets', `${HEAD}${'['.repeat(100_000)}`, 3, /nested more than/],
-  ['10⁶ keys', many(1_000_000, (at) => `k${at}: 1\n`).slice(0, 4_000_000), 60_001, /at most 120,000 values/],
+  ['an alias of itself', `${HEAD}  - &a {name: a, tags: [*a]}\n`, 1, /aliases make more than/],
+  ['brackets within brackets', `${HEAD}${'['.repeat(50_000)}`, 3, /nesting exceeded/],
+  ['10⁶ keys', many(1_000_000, (at) => `k${at}: 1\n`).slice(0, 4_000_000), 50_001, /at most 100,000 values/],
 ];
 
 describe('files of flags', () => {
@@ -80,7 +80,7 @@ describe('files of flags', () => {
     writeFileSync(large, Buffer.alloc(64 * 1024 * 1024, 'k: 1\n'));
     writeFileSync(
       hostile,
-      many(59_999, (at) => `k${at}: 1\n`),
+      many(49_999, (at) => `k${at}: 1\n`),
     );
     const script = `
       const { textOf, readFlagFile } = await import(${JSON.stringify(runnable(new URL('../../../src/addons/flags-as-code/read-files.ts', import.meta.url).href))});
