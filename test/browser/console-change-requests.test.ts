@@ -223,6 +223,7 @@ describeConsole('change requests in the console', (shared) => {
     await protect(shared.server, { allowSwitchOff: false });
     const { people, author, reviewer } = await authorAndReviewer(shared.server);
     const page = await openFlag(people.author, 'returned');
+    await page.getByText(/^\d+ changes on/).click();
     await press(page, `Roll back to here, event ${revision}`);
     const question = page.getByRole('dialog');
     await question.getByText('1 other change waits').waitFor();
@@ -252,7 +253,7 @@ describeConsole('change requests in the console', (shared) => {
     const page = await openFlag(author, 'varied');
     const variantsIn = async (environment: string) =>
       (await shared.server.call('GET', `${environmentPath('varied', environment)}/variants`)).body.variants;
-    await page.getByRole('region', { name: 'Variants' }).getByRole('button').click();
+    await page.getByRole('button', { name: /^(?:Add|Edit) variants$/ }).click();
     const form = page.getByRole('dialog');
     await press(form, 'Add variant');
     await form.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');
@@ -280,7 +281,7 @@ describeConsole('change requests in the console', (shared) => {
     await page.route('**/environments/development/change-requests', (route) =>
       route.fulfill({ status: 500, body: '{}' }),
     );
-    await page.getByRole('region', { name: 'Variants' }).getByRole('button').click();
+    await page.getByRole('button', { name: /^(?:Add|Edit) variants$/ }).click();
     const form = page.getByRole('dialog');
     await press(form, 'Add variant');
     await form.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');

@@ -62,7 +62,9 @@ describeConsole('common tasks in the console', (shared) => {
           await fill('Share of users in percent', percent);
           await press('Save', dialog);
           await press('Save in production');
-          await page.getByText(`On for ${percent === '50' ? '50 % of users' : 'everyone'}`).waitFor();
+          await page
+            .locator('.rollout-text', { hasText: percent === '50' ? '50 % of users' : 'everyone' })
+            .waitFor();
           assert.equal(await share(), percent);
         }
       },

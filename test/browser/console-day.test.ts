@@ -108,13 +108,14 @@ describeConsole('a day in the console', (shared) => {
     await hands.fill(dialog.getByLabel('Name'), 'one-page');
     await hands.press('Enter');
     await heading('one-page');
+    await hands.enter(button('development'));
     for (const [share, country] of [
       ['10', 'NO'],
       ['20', 'SE'],
       ['30', 'DK'],
     ] as const) {
       await closed();
-      await hands.enter(button('Add strategy in development'));
+      await hands.enter(button(/^(?:Choose who…|Add strategy) in development$/));
       await hands.fill(dialog.getByLabel('Share of users as a number'), share);
       await hands.nextTab(dialog, 'Targeting');
       await hands.enter(button('Add constraint', dialog));
@@ -145,6 +146,7 @@ describeConsole('a day in the console', (shared) => {
     );
 
     // The same in staging; and who sees what there.
+    await hands.enter(button('staging'));
     await hands.enter(button('Copy strategies… to staging'));
     await dialog.getByText('3 changes in staging').waitFor();
     await hands.enter(button('Copy', dialog));
@@ -152,6 +154,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.to(page.getByRole('switch', { name: 'one-page in development' }));
     await hands.press('Space');
     await notice('one-page is on in development.');
+    await hands.enter(page.locator('summary').filter({ hasText: 'Test with a user' }));
     await hands.fill(page.getByLabel('Context of the user, one field per line'), 'userId: ada');
     await hands.press('Enter');
     await page.keyboard.type('country: FI');
@@ -159,6 +162,7 @@ describeConsole('a day in the console', (shared) => {
     await page.getByText('Off in development: no strategy selects this user.').waitFor();
 
     // Production asks, and Undo takes it back.
+    await hands.enter(button('production'));
     await hands.enter(button('Copy strategies… to production'));
     await dialog.getByText('3 changes in production').waitFor();
     await hands.enter(button('Copy', dialog));
@@ -219,6 +223,7 @@ describeConsole('a day in the console', (shared) => {
     await heading('flag-123');
     await hands.find('one-page', 'one-page');
     await heading('one-page');
+    await hands.enter(page.locator('summary').filter({ hasText: 'Time machine' }));
     await hands.to(page.getByRole('slider', { name: 'Point in time' }));
     await hands.press('ArrowLeft');
     await page.getByRole('status').filter({ hasText: 'As it was then' }).waitFor({ state: 'attached' });

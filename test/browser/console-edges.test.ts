@@ -85,12 +85,12 @@ describeConsole('the edges of a day in the console', (shared) => {
     const page = await openFlag('out-of-reach', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByRole('heading', { name: 'development' }).waitFor();
     await page.context().setOffline(true);
-    await press(page, 'Add strategy in development');
+    await press(page, 'Choose who… in development');
     const refusal = page.locator('.notice').filter({ hasText: 'The server cannot be reached.' });
     await refusal.waitFor();
     await page.context().setOffline(false);
     await refusal.waitFor({ state: 'detached' });
-    await press(page, 'Add strategy in development');
+    await press(page, 'Choose who… in development');
     await page.getByRole('dialog', { name: 'New strategy in development' }).waitFor();
   });
 

@@ -27,11 +27,11 @@ describeConsole('editing in the console', (shared) => {
   const notice = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor();
 
   const dependOn = async (page: Page, parent: string) => {
-    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
+    await press(page, 'Add dependency');
     const dialog = dialogOf(page, /depend on another/);
     await dialog.getByLabel('Flag', { exact: true }).fill(parent);
     await press(dialog, 'Add dependency');
-    await page.getByText('to be on').waitFor();
+    await page.getByText('needs', { exact: false }).and(page.locator('.badge')).waitFor();
   };
 
   it('sets lifetimes of a project, with 0 for no limit, undoes them, and shows a refusal at its type', async () => {
@@ -106,7 +106,7 @@ describeConsole('editing in the console', (shared) => {
   it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
     await makeFlag(shared.server.call, 'with-rules');
     const page = await openFlag('with-rules');
-    await press(page, 'Add strategy in development');
+    await press(page, 'Choose who… in development');
     const dialog = dialogOf(page, 'New strategy in development');
     await dialog.getByLabel('Share of users as a number').fill('35');
     await openTab(dialog, 'Targeting');
@@ -171,7 +171,7 @@ describeConsole('editing in the console', (shared) => {
       expected: /status of 40[01]/,
       place: '#/projects/default/flags/refused-rule',
     });
-    await press(page, 'Add strategy in development');
+    await press(page, 'Choose who… in development');
     const dialog = dialogOf(page, /New strategy/);
     await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');

@@ -150,6 +150,7 @@ describeConsole('finding in the console', (shared) => {
     await shared.server.call('POST', `${FEATURES}/explained/environments/development/on`);
     const page = await shared.signedIn({ place: '#/projects/default/flags/explained' });
     const card = page.getByRole('region', { name: 'Test with a user' });
+    await card.getByText('Test with a user').click();
     await card.getByLabel('Context of the user, one field per line').fill('userId: ada\ncountry: SE');
     await card.getByRole('button', { name: 'Why?' }).click();
     await card.getByText('Off in development: no strategy selects this user.').waitFor();
@@ -179,6 +180,7 @@ describeConsole('finding in the console', (shared) => {
     const page = await shared.signedIn({ place: '#/projects/default/flags/looked-back' });
     const lead = page.locator('.lead');
     await lead.filter({ hasText: 'Third.' }).waitFor();
+    await page.getByText('Time machine').click();
     await page.getByRole('slider', { name: 'Point in time' }).focus();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'Second.' }).waitFor();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
 import { evaluateInProduction } from '../support/applications.ts';
-import { describeConsole, isAccessible, signal } from '../support/browser/console.ts';
+import { describeConsole, fitsTheWidth, isAccessible, signal } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -16,7 +16,8 @@ describeConsole('the page of a flag', (shared) => {
     await addStrategy(call, 'staged', { title: 'to go' }, 'production');
     const page = await shared.signedIn({ place: '#/projects/default/flags/staged' });
     const development = page.getByRole('region', { name: 'development', exact: true });
-    await development.getByText('Off. Would apply to 35 % of users.').waitFor();
+    await development.getByText('Off. Would apply to:').waitFor();
+    await development.getByText('35 % of users', { exact: true }).waitFor();
     await development.getByText('differs from production in the strategies').click();
     await development.getByText('to go: everyone → Gradual rollout: 35 % of users').waitFor();
     const names = await page
@@ -76,10 +77,89 @@ describeConsole('the page of a flag', (shared) => {
     assert.equal(await production.locator('.strategies').isVisible(), false);
   });
 
+  it('switches a flag on for everyone where nothing was set up, and takes that back at once', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'simple');
+    const page = await shared.signedIn({ place: '#/projects/default/flags/simple' });
+    const inProduction = async () => (await call('GET', environmentPath('simple', 'production'))).body;
+    const onForEveryone = page.getByRole('button', { name: 'On for everyone in production' });
+    await onForEveryone.click();
+    await page.getByText('simple is on in production for everyone.').waitFor();
+    await page.getByText('On in production', { exact: true }).waitFor();
+    assert.deepEqual([(await inProduction()).enabled, (await inProduction()).strategies.length], [true, 1]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Off in production', { exact: true }).waitFor();
+    assert.deepEqual([(await inProduction()).enabled, (await inProduction()).strategies], [false, []]);
+    await evaluateInProduction(shared.server, 'simple');
+    await onForEveryone.click();
+    const question = page.getByRole('dialog', { name: 'Switch on for everyone?' });
+    await question.getByText('1 evaluation in the last hour').waitFor();
+    await question.getByRole('button', { name: 'Switch on in production' }).click();
+    await page.getByText('On in production', { exact: true }).waitFor();
+  });
+
+  it('fits three screens with ten environments and thirty strategies, production in sight and the others in reach', async () => {
+    const { call } = shared.server;
+    const name = 'a-name-in-ten-environments-that-is-cut-nowhere';
+    const others = Array.from({ length: 8 }, (_, index) => `environment-${index}-with-a-long-name`);
+    for (const one of others) await call('POST', '/environments', { name: one, type: 'test' });
+    const environments = ['development', 'production', ...others];
+    await call('POST', '/projects', { id: 'wide', name: 'Wide', environments });
+    await call('POST', '/projects/wide/features', { name });
+    for (const environment of environments)
+      for (let added = 0; added < (environment === 'production' ? 12 : 2); added += 1)
+        await call('POST', `/projects/wide/features/${name}/environments/${environment}/strategies`, {
+          ...{ name: 'flexibleRollout', title: `Rule ${added}`, parameters: { rollout: `${added * 5}` } },
+        });
+    for (const [width, height] of [
+      [1280, 900],
+      [390, 844],
+    ] as const) {
+      const page = await shared.signedIn({ width, height, place: `#/projects/wide/flags/${name}` });
+      await page.getByText('Older changes').waitFor();
+      await page.getByRole('list', { name: '10 environments' }).waitFor();
+      const production = await page.getByRole('switch', { name: `${name} in production` }).boundingBox();
+      assert.ok(production !== null && production.y + production.height < height, 'production is in sight');
+      const pageHeight = await page.evaluate<number>('document.documentElement.scrollHeight');
+      assert.ok(pageHeight <= 3 * height, `${pageHeight} px at ${width} px`);
+      await fitsTheWidth(page, 'the flag');
+      await page.getByRole('button', { name: others[7]!, exact: true }).click();
+      const region = page.getByRole('region', { name: others[7]!, exact: true });
+      await region.locator('.strategies').getByText('Rule 1', { exact: true }).waitFor();
+      await region.getByText('differs from production in the strategies').waitFor();
+      await isAccessible(page, `ten environments at ${width} px`);
+    }
+  });
+
+  it('lists the changes of a flag by day, and narrows them by kind, environment and person', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'busy');
+    await addStrategy(call, 'busy');
+    await call('POST', `${environmentPath('busy', 'development')}/on`);
+    for (let made = 0; made < 40; made += 1)
+      await call('PUT', `${FEATURES}/busy`, { description: `${made}` });
+    const page = await shared.signedIn({ place: '#/projects/default/flags/busy' });
+    const history = page.getByRole('region', { name: 'History' });
+    await history.getByText('27 changes on', { exact: false }).click();
+    await history.getByText('description: 10 → 11').waitFor();
+    await history.getByRole('button', { name: 'Older changes' }).click();
+    await history.getByText('40 changes on', { exact: false }).waitFor();
+    await history.locator('summary', { hasText: 'Filter' }).click();
+    await history.getByLabel('Kind of change').selectOption('Switched on or off');
+    await history.getByText('switched on in development').waitFor();
+    assert.equal(await history.locator('.event').count(), 1);
+    await history.getByLabel('Environment').selectOption('production');
+    await history.getByText('No change matches.').waitFor();
+    await history.getByLabel('Environment').selectOption('');
+    await history.getByLabel('Person').selectOption('admin');
+    await history.getByText('switched on in development').waitFor();
+    await isAccessible(page, 'the history with its filters');
+  });
+
   it('shows the use of a flag once there is one, and leads to the applications that it names', async () => {
     await makeFlag(shared.server.call, 'used');
     const page = await shared.signedIn({ place: '#/projects/default/flags/used' });
-    await page.getByRole('heading', { name: 'Variants' }).waitFor();
+    await page.getByRole('heading', { name: 'Stages' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
     await evaluateInProduction(shared.server, 'used');
     await page.reload();
@@ -136,6 +216,7 @@ describeConsole('the page of a flag', (shared) => {
       await released.promise;
       await route.continue();
     });
+    await page.getByText('Time machine').click();
     await page.getByRole('slider', { name: 'Point in time' }).focus();
     await page.keyboard.press('ArrowLeft');
     await asked.promise;

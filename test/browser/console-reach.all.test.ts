@@ -134,7 +134,7 @@ class Hands {
 async function strategies(hands: Hands): Promise<void> {
   const { page } = hands;
   for (const Title of ['One', 'Two']) {
-    await hands.form('addFeatureStrategy', 'Add strategy in development', { Title }, 'Add');
+    await hands.form('addFeatureStrategy', /^(?:Choose who…|Add strategy) in development$/, { Title }, 'Add');
     await page.getByRole('button', { name: `Edit ${Title} in development` }).waitFor();
   }
   await hands.form('updateFeatureStrategy', 'Edit One in development', { Title: 'First' }, 'Save');
@@ -194,21 +194,22 @@ async function oneFlag(hands: Hands): Promise<void> {
     { URL: 'https://shop.example/1', Title: 'Ticket' },
     'Add link',
   );
-  await hands.form('updateFeatureLink', 'Edit Ticket', { Title: 'The ticket' }, 'Save');
+  await hands.form(
+    'updateFeatureLink',
+    () => hands.choose('More for Ticket', 'Edit Ticket'),
+    { Title: 'The ticket' },
+    'Save',
+  );
   await hands.reach('deleteFeatureLink', () => hands.chooseOf('The ticket', 'Remove'));
   await hands.form('complete', 'Mark as completed…', {}, 'Mark as completed');
   await hands.reach('uncomplete', 'Reopen');
   // The page shows the flag as it is now, from which the next change is made.
   await page.getByRole('button', { name: 'Mark as completed…' }).waitFor();
-  await hands.form(
-    'addFeatureDependency',
-    page.getByLabel('Dependencies').getByRole('button', { name: 'Add' }),
-    { Flag: 'bulk-1' },
-    'Add dependency',
-  );
+  await hands.form('addFeatureDependency', 'Add dependency', { Flag: 'bulk-1' }, 'Add dependency');
   const dependency = page.getByRole('button', { name: 'Remove the dependency on bulk-1' });
   await hands.reach('deleteFeatureDependency', dependency);
   await dependency.waitFor({ state: 'detached' });
+  await page.getByText('Test with a user').click();
   await hands.reach('explainFeature', 'Why?');
   await hands.form('updateFeature', 'Edit…', { Description: 'Of the basket' }, 'Save');
   await hands.form('rollbackFeature', /^Roll back to here/, {}, 'Roll back');
@@ -466,7 +467,7 @@ async function changeRequests(hands: Hands): Promise<void> {
   await hands.form('updateProjectChangeRequestConfig', protecting, {}, 'Save');
   await openFlag();
   await hands.reach('addChange', page.getByRole('switch', { name: 'asked in production' }));
-  await hands.form('addChange', 'Add strategy in production', {}, 'Propose');
+  await hands.form('addChange', 'Choose who… in production', {}, 'Propose');
   // Somebody else changes what the switch is about.
   const config = '/projects/default/environments/production/change-requests/config';
   await server.call('PUT', config, { changeRequestsEnabled: false });

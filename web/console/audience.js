@@ -77,6 +77,14 @@ export function audienceOfAll(strategies) {
   return `${named.join(', and for ')}${rest > 0 ? `, and by ${counted(rest, 'more strategy', 'more strategies')}` : ''}`;
 }
 
+/** For how many it is on, as far as few letters can say it. @param {Pick<FlagEnvironment, 'hasEnabledStrategies' | 'enabledStrategyCount' | 'rollout'> | undefined} state */
+export function amountOf(state) {
+  if (state?.hasEnabledStrategies !== true) return 'no one';
+  return state.rollout === null
+    ? counted(state.enabledStrategyCount, 'strategy', 'strategies')
+    : `${state.rollout} %`;
+}
+
 /**
  * Tells who notices a change in an environment, by the figures of this moment; null where nobody does: no application has evaluated the
  * flag there, nor a flag that depends on it, or the change stays without effect.

@@ -34,8 +34,8 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
           <TimeAgo iso={event.createdAt} />
           <span class="number">{`#${event.id}`}</span>
           {action}
+          <EventRecord of={event} />
         </div>
-        <EventRecord of={event} />
       </div>
     </li>
   );

@@ -18,12 +18,12 @@ import { useSession } from '../session.js';
 import { STAGES } from '../words.js';
 import { Button } from './button.jsx';
 import { FlagLink } from './links.jsx';
-import { RowActions } from './listing.jsx';
+import { MoreMenu } from './more-menu.jsx';
 import { TimeAgo } from './time-ago.jsx';
 import { VariantBar } from './variants.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Flag, LifecycleStage } from '../types.d.ts' */
+/** @import { Flag, LifecycleStage, LoggedEvent } from '../types.d.ts' */
 
 /**
  * @typedef {object} FlagProps
@@ -32,53 +32,134 @@ import { VariantBar } from './variants.jsx';
  * @property {boolean} may whether it may be changed
  */
 
-/** @param {FlagProps} props */
-export function FlagFacts({ flag, may }) {
+/** Facts of a flag beside who gets it, with what can be added. @param {FlagProps & { creation: LoggedEvent | null }} props `creation`: the event by which it came, if that is known */
+export function FlagFacts({ flag, etag, may, creation }) {
   const session = useSession();
-  const { type, createdAt, stale, archivedAt, tags, lastSeenAt } = flag;
+  const { project, type, createdAt, stale, archivedAt, tags, lastSeenAt, links, dependencies, children } =
+    flag;
+  /** @param {string} text @param {string} label @param {() => unknown} act */
+  const add = (text, label, act) => (
+    <Button looks="quiet" aria-label={label} act={act}>
+      {`+ ${text}`}
+    </Button>
+  );
   return (
-    <p class="row facts">
-      <span>{type}</span>
-      <span title={dateTime(createdAt)}>{`created ${date(createdAt)}`}</span>
-      {lastSeenAt === null ? <span>never used</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
-      {stale ? <span class="badge badge-warn">stale</span> : null}
-      {archivedAt === null ? null : (
-        <span class="badge">
-          <TimeAgo iso={archivedAt} prefix="archived " />
+    <>
+      <div class="row facts">
+        <span>{type}</span>
+        <span title={dateTime(createdAt)}>
+          {`created ${date(createdAt)}`}
+          {creation === null ? null : (
+            <>
+              {' by '}
+              <Name text={creation.createdBy} />
+            </>
+          )}
         </span>
+        {lastSeenAt === null ? <span>never used</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
+        {stale ? <span class="badge badge-warn">stale</span> : null}
+        {archivedAt === null ? null : (
+          <span class="badge">
+            <TimeAgo iso={archivedAt} prefix="archived " />
+          </span>
+        )}
+      </div>
+      <div class="row facts">
+        {dependencies.map((dependency) => (
+          <span key={dependency.feature} class="badge">
+            {'needs '}
+            <FlagLink project={project} name={dependency.feature} />
+            <Sentence>{stateText(dependency)}</Sentence>
+            {may ? (
+              <Button
+                looks="badge-remove"
+                aria-label={`Remove the dependency on ${dependency.feature}`}
+                act={() => removeDependency(session, flag, dependency)}
+              >
+                ×
+              </Button>
+            ) : null}
+          </span>
+        ))}
+        {children.map((child) => (
+          <span key={child} class="badge">
+            {'needed by '}
+            <FlagLink project={project} name={child} />
+          </span>
+        ))}
+        {links.map((link) => (
+          <LinkBadge key={link.id} flag={flag} link={link} may={may} />
+        ))}
+        {tags.map((tag) => (
+          <span key={`${tag.type}:${tag.value}`} class="badge">
+            <Name text={`${tag.type}: ${tag.value}`} max={60} />
+            {may ? (
+              <Button
+                looks="badge-remove"
+                aria-label={`Remove the tag ${visible(`${tag.type}: ${tag.value}`)}`}
+                act={() => removeTag(session, flag, tag)}
+              >
+                ×
+              </Button>
+            ) : null}
+          </span>
+        ))}
+        {may ? (
+          <>
+            {add('Tag', 'Add tag', () => addTag(session, flag))}
+            {add('Link', 'Add link', () => editLink(session, flag, null))}
+            {add('Dependency', 'Add dependency', () => addDependency(session, flag))}
+            {hasVariants(flag)
+              ? null
+              : add('Variants', 'Add variants', () => editVariants(session, flag, etag))}
+          </>
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+/** @param {Flag['dependencies'][number]} dependency */
+function stateText({ enabled, variants }) {
+  const state = enabled ? (variants.length === 0 ? '' : ' with ') : ' to be off';
+  return state + variants.map((one) => said(one)).join(' or ');
+}
+
+/** A link to another page about it. @param {{ flag: Flag, link: Flag['links'][number], may: boolean }} props */
+function LinkBadge({ flag, link, may }) {
+  const session = useSession();
+  const name = link.title ?? link.url;
+  return (
+    <span class="badge">
+      {/^https?:/.test(link.url) ? (
+        <a href={link.url} rel="noreferrer nofollow" target="_blank" title={visible(link.url)}>
+          <Name text={name} />
+        </a>
+      ) : (
+        <Name text={name} />
       )}
-      {tags.map((tag) => (
-        <span key={`${tag.type}:${tag.value}`} class="badge">
-          <Name text={`${tag.type}: ${tag.value}`} max={60} />
-          {may ? (
-            <Button
-              looks="badge-remove"
-              aria-label={`Remove the tag ${visible(`${tag.type}: ${tag.value}`)}`}
-              act={() => removeTag(session, flag, tag)}
-            >
-              ×
-            </Button>
-          ) : null}
-        </span>
-      ))}
       {may ? (
-        <Button looks="quiet" act={() => addTag(session, flag)}>
-          Add tag
-        </Button>
+        <MoreMenu
+          label={`More for ${visible(name)}`}
+          of={name}
+          items={[
+            ['Edit', 'edit', () => editLink(session, flag, link)],
+            ['Remove', 'remove', () => removeLink(session, flag, link), true],
+          ]}
+        />
       ) : null}
-    </p>
+    </span>
   );
 }
 
 /**
- * A part of a flag, with what is done to it most.
- * @param {{ title: string, note?: ComponentChildren, action: string, label?: string, act: (() => unknown) | null, children?: ComponentChildren }} props `note`: what there is to say where there is nothing to list
+ * A part of a flag that has something in it, with what is done to it most.
+ * @param {{ title: string, action: string, label?: string, act: (() => unknown) | null, children?: ComponentChildren }} props
  */
-const Card = ({ title, note = null, action, label, act, children }) => (
+const Card = ({ title, action, label, act, children }) => (
   <section class="card" aria-label={title}>
     <div class="card-head">
       <h2>{title}</h2>
-      {note === null ? null : <p class="muted card-note">{note}</p>}
       {act === null ? null : (
         <Button looks="quiet" aria-label={label} act={act}>
           {action}
@@ -89,65 +170,27 @@ const Card = ({ title, note = null, action, label, act, children }) => (
   </section>
 );
 
+/** @param {Flag} flag */
+const hasVariants = ({ variants }) => (variants ?? []).length > 0;
+
 /** @param {FlagProps} props */
 export function VariantCard({ flag, etag, may }) {
   const session = useSession();
-  const variants = flag.variants ?? [];
+  if (!hasVariants(flag)) return null;
   return (
     <Card
       title="Variants"
-      action={variants.length === 0 ? 'Add' : 'Edit'}
-      label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
+      action="Edit"
+      label="Edit variants"
       act={may ? () => editVariants(session, flag, etag) : null}
-      note={variants.length === 0 ? 'None: all users for whom it is on get the same.' : null}
     >
-      {variants.length === 0 ? null : <VariantBar variants={variants} />}
-    </Card>
-  );
-}
-
-/** The links to other pages about it. @param {FlagProps} props */
-export function LinkCard({ flag, may }) {
-  const session = useSession();
-  return (
-    <Card
-      title="Links"
-      note={flag.links.length === 0 ? 'No links yet.' : null}
-      action="Add"
-      label="Add link"
-      act={may ? () => editLink(session, flag, null) : null}
-    >
-      {flag.links.map((link) => {
-        const name = link.title ?? link.url;
-        return (
-          <div key={link.id} class="row spread card-line">
-            {/^https?:/.test(link.url) ? (
-              <a href={link.url} rel="noreferrer nofollow" target="_blank" title={visible(link.url)}>
-                <Name text={name} />
-              </a>
-            ) : (
-              <Name text={name} />
-            )}
-            {may ? (
-              <span class="listing-actions">
-                <RowActions
-                  of={name}
-                  items={[
-                    ['Edit', 'edit', () => editLink(session, flag, link)],
-                    ['Remove', 'remove', () => removeLink(session, flag, link), true],
-                  ]}
-                />
-              </span>
-            ) : null}
-          </div>
-        );
-      })}
+      <VariantBar variants={flag.variants ?? []} />
     </Card>
   );
 }
 
 /** The stages of its life, and when it entered them. @param {FlagProps} props */
-export function LifeCard({ flag, may }) {
+export function Stages({ flag, may }) {
   const session = useSession();
   const { project, name, lifecycle } = flag;
   const { stage } = lifecycle;
@@ -164,58 +207,14 @@ export function LifeCard({ flag, may }) {
       action={isDone ? 'Reopen' : 'Mark as completed…'}
       act={may ? () => (isDone ? resumeFlag : completeFlag)(session, flag) : null}
     >
-      <ul class="plain">
+      <ol class="plain stages">
         {(stages.loaded.value?.value ?? [lifecycle]).map((one) => (
-          <li key={one.stage}>
+          <li key={one.stage} aria-current={one.stage === stage ? 'step' : undefined}>
             {`${STAGES[one.stage]}${one.status === undefined ? '' : `, ${one.status}`} `}
-            <span class="muted">
-              <TimeAgo iso={one.enteredStageAt} />
-            </span>
+            <TimeAgo iso={one.enteredStageAt} />
           </li>
         ))}
-      </ul>
-    </Card>
-  );
-}
-
-/** The flags that it depends on, and those that depend on it. @param {FlagProps} props */
-export function DependencyCards({ flag, may }) {
-  const session = useSession();
-  const { project, dependencies, children } = flag;
-  return (
-    <Card
-      title="Dependencies"
-      note={dependencies.length + children.length === 0 ? 'No dependencies yet.' : null}
-      action="Add"
-      act={may ? () => addDependency(session, flag) : null}
-    >
-      {dependencies.map((dependency) => {
-        const { feature, enabled, variants } = dependency;
-        return (
-          <p key={feature} class="row spread card-line">
-            <span>
-              Needs <FlagLink project={project} name={feature} />
-              <Sentence>
-                {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.map((one) => said(one)).join(' or ')}`}`}
-              </Sentence>
-            </span>
-            {may ? (
-              <Button
-                looks="quiet"
-                aria-label={`Remove the dependency on ${feature}`}
-                act={() => removeDependency(session, flag, dependency)}
-              >
-                Remove
-              </Button>
-            ) : null}
-          </p>
-        );
-      })}
-      {children.map((child) => (
-        <p key={child}>
-          <FlagLink project={project} name={child} /> depends on it.
-        </p>
-      ))}
+      </ol>
     </Card>
   );
 }

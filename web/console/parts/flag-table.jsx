@@ -3,6 +3,7 @@
  * who hear it, because a browser takes them away with the looks.
  */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { amountOf } from '../audience.js';
 import { flagPath } from '../changes.jsx';
 import { COLUMNS, nextSort, sortedAs } from '../flag-order.js';
 import { counted } from '../format.js';
@@ -235,12 +236,4 @@ function moreOf(key, { type, createdAt, createdByUserId, lastSeenAt, tags }, own
       return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
     }
   }
-}
-
-/** For how many it is on, as far as few letters can say it. @param {FlagSummary['environments'][number] | undefined} state */
-function amountOf(state) {
-  if (state?.hasEnabledStrategies !== true) return 'no one';
-  return state.rollout === null
-    ? counted(state.enabledStrategyCount, 'strategy', 'strategies')
-    : `${state.rollout} %`;
 }

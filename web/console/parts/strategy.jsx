@@ -16,13 +16,20 @@ const VALUES_SHOWN = 12;
 export function StrategyItem({ of, actions = null }) {
   const { name, title, disabled, parameters, constraints, segments, variants } = of;
   const kind = kindOf(name);
+  const isRollout = name === 'flexibleRollout';
+  // The share of users says what it is.
+  const isPlain = isRollout && !title;
   return (
     <li class={`strategy${disabled === true ? ' strategy-disabled' : ''}`} data-strategy={of.id}>
       <div class="row">
-        <span class="strategy-title">
-          <Name text={title || kind} />
-        </span>
-        {title ? (
+        {isPlain ? (
+          <Rollout parameters={parameters ?? {}} />
+        ) : (
+          <span class="strategy-title">
+            <Name text={title || kind} />
+          </span>
+        )}
+        {title && !isRollout ? (
           <span class="muted">
             <Name text={kind} />
           </span>
@@ -30,11 +37,8 @@ export function StrategyItem({ of, actions = null }) {
         {disabled === true ? <span class="badge">disabled</span> : null}
         {actions}
       </div>
-      {name === 'flexibleRollout' ? (
-        <Rollout parameters={parameters ?? {}} />
-      ) : (
-        <Parameters parameters={parameters ?? {}} />
-      )}
+      {isRollout && !isPlain ? <Rollout parameters={parameters ?? {}} /> : null}
+      <Parameters parameters={othersOf(of)} />
       {constraints.length === 0 ? null : <Constraints of={constraints} />}
       {segments.length === 0 ? null : (
         <p class="muted">
@@ -49,22 +53,26 @@ export function StrategyItem({ of, actions = null }) {
 }
 
 /** @param {{ parameters: Record<string, unknown> }} props */
-function Rollout({ parameters: { rollout: share, stickiness, groupId: _, ...others } }) {
+function Rollout({ parameters: { rollout: share, stickiness } }) {
   const percent = percentOf(share);
   const sticky = typeof stickiness === 'string' && stickiness !== 'default' ? `, by ${said(stickiness)}` : '';
   return (
-    <div>
-      <div class="row rollout">
-        <div class="rollout-bar" aria-hidden="true">
-          <span style={{ '--percent': `${percent}%` }} />
-        </div>
-        <span class="number rollout-text">
-          <Sentence>{`${percent} % of users${sticky}`}</Sentence>
-        </span>
+    <div class="rollout">
+      <div class="rollout-bar" aria-hidden="true">
+        <span style={{ '--percent': `${percent}%` }} />
       </div>
-      <Parameters parameters={others} />
+      <span class="rollout-text">
+        <Sentence>{`${percent === 100 ? 'everyone' : `${percent} % of users`}${sticky}`}</Sentence>
+      </span>
     </div>
   );
+}
+
+/** The parameters that a rollout does not show. @param {Strategy} strategy @returns {Record<string, unknown>} */
+function othersOf({ name, parameters }) {
+  if (name !== 'flexibleRollout') return parameters ?? {};
+  const { rollout: _, stickiness: __, groupId: ___, ...others } = parameters ?? {};
+  return others;
 }
 
 /** @param {{ parameters: Record<string, unknown> }} props */

@@ -1,6 +1,7 @@
 /** A flag as it was after each of its last events, by a slider: in what it differs from another moment, and the way back to it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
+import { counted } from '../format.js';
 import { noticeRefusal } from '../notices.jsx';
 import { useSession } from '../session.js';
 import { Moments } from './moments.jsx';
@@ -56,24 +57,30 @@ export function TimeMachine({ flag, events, past, setPast }) {
     timer.current = setTimeout(() => void look(eventId), MOVING_MS);
   }
   return (
-    <Moments
-      {...{ events, project: flag.project, flags: [flag.name], isPast: past !== null, back }}
-      {...{ from: chosen, setFrom: choose, to: other, setTo: setOther }}
-      status={
-        <span class="unseen" role="status">
-          {past === null ? 'As it is now' : 'As it was then'}
-        </span>
-      }
-      restore={
-        past !== null && session.may('flags', flag.project) && !flag.archived ? (
-          <RollBackButton
-            {...{ of: flag, event: past.event }}
-            text="Restore this version"
-            looks="button"
-            after={back}
-          />
-        ) : null
-      }
-    />
+    <details class="time-machine">
+      <summary>Time machine</summary>
+      <p class="muted">
+        {`Shows the flag as it was after any of its last ${counted(events.length, 'change')}, what differs from another moment, and the way back.`}
+      </p>
+      <Moments
+        {...{ events, project: flag.project, flags: [flag.name], isPast: past !== null, back }}
+        {...{ from: chosen, setFrom: choose, to: other, setTo: setOther }}
+        status={
+          <span class="unseen" role="status">
+            {past === null ? 'As it is now' : 'As it was then'}
+          </span>
+        }
+        restore={
+          past !== null && session.may('flags', flag.project) && !flag.archived ? (
+            <RollBackButton
+              {...{ of: flag, event: past.event }}
+              text="Restore this version"
+              looks="button"
+              after={back}
+            />
+          ) : null
+        }
+      />
+    </details>
   );
 }

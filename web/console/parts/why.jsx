@@ -30,27 +30,31 @@ export function WhyCard({ flag }) {
   }
   return (
     <section class="card" aria-label="Test with a user">
-      <h2>Test with a user</h2>
-      <form class="stack why" onSubmit={ask}>
-        <label for={id}>Context of the user, one field per line</label>
-        <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
-        <div class="row">
-          <Filter
-            label="Environment to test"
-            options={names.map(asOption)}
-            value={environment}
-            change={setEnvironment}
-          />
-          <button class="button">Why?</button>
+      <details>
+        <summary>
+          <h2>Test with a user</h2>
+        </summary>
+        <form class="stack why" onSubmit={ask}>
+          <label for={id}>Context of the user, one field per line</label>
+          <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
+          <div class="row">
+            <Filter
+              label="Environment to test"
+              options={names.map(asOption)}
+              value={environment}
+              change={setEnvironment}
+            />
+            <button class="button">Why?</button>
+          </div>
+        </form>
+        <div role="status">
+          {answer === null ? null : typeof answer === 'string' ? (
+            <p class="problem">{answer}</p>
+          ) : (
+            <Answer of={answer} />
+          )}
         </div>
-      </form>
-      <div role="status">
-        {answer === null ? null : typeof answer === 'string' ? (
-          <p class="problem">{answer}</p>
-        ) : (
-          <Answer of={answer} />
-        )}
-      </div>
+      </details>
     </section>
   );
 }

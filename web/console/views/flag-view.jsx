@@ -8,13 +8,12 @@ import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
 import { Button } from '../parts/button.jsx';
 import { showCode } from '../parts/connect.jsx';
-import { EnvironmentCards } from '../parts/environment-card.jsx';
-import { EventItem } from '../parts/event-item.jsx';
-import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../parts/flag-cards.jsx';
+import { Environments } from '../parts/environment-card.jsx';
+import { FlagFacts, Stages, VariantCard } from '../parts/flag-cards.jsx';
+import { HISTORY_PAGE, History } from '../parts/flag-history.jsx';
 import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
-import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Star } from '../parts/star.jsx';
 import { TimeMachine } from '../parts/time-machine.jsx';
 import { UsageChart } from '../parts/usage-chart.jsx';
@@ -27,9 +26,6 @@ import { useSession } from '../session.js';
 /** @import { FlagProps } from '../parts/flag-cards.jsx' */
 /** @import { Past } from '../parts/time-machine.jsx' */
 /** @import { ChangeRequest, EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
-
-/** Events of the history that are listed; the whole of it is in the events view. */
-const HISTORY_MAX = 30;
 
 /** @param {{ project: string, name: string }} props */
 export function FlagView({ project, name }) {
@@ -47,30 +43,29 @@ export function FlagView({ project, name }) {
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
   return whenLoaded(
     shown,
-    ({ flag: now, etag, events, usage, variants, requests }) => {
+    ({ flag: now, etag, events, creation, usage, variants, requests }) => {
       const flag = past?.flag ?? now;
       const may = session.may('flags', project) && !now.archived && past === null;
       const props = { flag, etag, may };
+      const isNow = past === null;
       return (
         <>
-          <Head {...props} />
+          <Head {...props} creation={creation} />
           <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
+          <Environments
+            {...props}
+            usage={isNow ? usage : null}
+            variants={isNow ? variants : NO_VARIANTS}
+            requests={isNow ? requests : []}
+          />
           <div class="columns">
             <div>
-              <EnvironmentCards
-                {...props}
-                usage={past === null ? usage : null}
-                variants={past === null ? variants : NO_VARIANTS}
-                requests={past === null ? requests : []}
-              />
-              <VariantCard {...props} />
-              <DependencyCards {...props} />
-              <LinkCard {...props} />
-              {past === null ? <LifeCard {...props} /> : null}
-              {past === null && now.lastSeenAt !== null ? (
+              {isNow && now.lastSeenAt !== null ? (
                 <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
               ) : null}
-              {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
+              <VariantCard {...props} />
+              {isNow ? <Stages {...props} /> : null}
+              {isNow && !now.archived ? <WhyCard flag={flag} /> : null}
             </div>
             <History flag={now} events={events} />
           </div>
@@ -87,12 +82,12 @@ export function FlagView({ project, name }) {
  * @param {Session} session
  * @param {string} project
  * @param {string} name
- * @returns {Promise<{ flag: Flag, etag: string, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS, requests: readonly ChangeRequest[] }>}
+ * @returns {Promise<{ flag: Flag, etag: string, events: readonly LoggedEvent[], creation: LoggedEvent | null, usage: FlagUsage | null, variants: typeof NO_VARIANTS, requests: readonly ChangeRequest[] }>}
  */
 async function load(session, project, name) {
   const { client } = session;
   const at = flagPath(project, name);
-  const search = { feature: name, project, limit: HISTORY_MAX };
+  const search = { feature: name, project, limit: HISTORY_PAGE };
   /** @type {[EventPage, FlagUsage | null, typeof NO_VARIANTS, readonly ChangeRequest[]]} */
   const [{ events }, usage, variants, requests] = await Promise.all([
     client.post('/events/search', search),
@@ -102,7 +97,24 @@ async function load(session, project, name) {
     openRequests(session, project, name),
   ]);
   const { body, etag } = await client.read(at);
-  return { flag: body, etag, events, usage, variants, requests };
+  return {
+    flag: body,
+    etag,
+    events,
+    creation: await creationOf(session, search, events),
+    usage,
+    variants,
+    requests,
+  };
+}
+
+/** The event by which it came. @param {Session} session @param {{ feature: string, project: string }} search @param {readonly LoggedEvent[]} events @returns {Promise<LoggedEvent | null>} */
+async function creationOf({ client }, search, events) {
+  const type = 'feature-created';
+  const known = events.find((event) => event.type === type);
+  if (known !== undefined || events.length < HISTORY_PAGE) return known ?? null;
+  const found = await client.post('/events/search', { ...search, type, limit: 1 }).catch(() => null);
+  return found?.events[0] ?? null;
 }
 
 /** The open change requests about a flag. @param {Session} session @param {string} project @param {string} name */
@@ -129,8 +141,8 @@ async function variantsOf({ client }, { project, name, environments }) {
   return new Map(found);
 }
 
-/** @param {FlagProps} props */
-function Head(props) {
+/** @param {FlagProps & { creation: LoggedEvent | null }} props */
+function Head({ creation, ...props }) {
   const { flag } = props;
   return (
     <div class="view-head">
@@ -151,7 +163,7 @@ function Head(props) {
           <Name text={flag.description} max={1000} />
         </p>
       ) : null}
-      <FlagFacts {...props} />
+      <FlagFacts {...props} creation={creation} />
     </div>
   );
 }
@@ -199,36 +211,5 @@ function Actions({ flag, etag, may }) {
         </>
       )}
     </div>
-  );
-}
-
-/** @param {{ flag: Flag, events: readonly LoggedEvent[] }} props */
-function History({ flag, events }) {
-  const session = useSession();
-  const may = session.may('flags', flag.project) && !flag.archived;
-  return (
-    <section class="history" aria-labelledby="history">
-      <h2 id="history">History</h2>
-      <ol class="plain events">
-        {events.map((event, index) => (
-          <EventItem
-            key={event.id}
-            event={event}
-            isAboutFlag
-            // What the newest event led to is what the flag is already.
-            action={
-              may && index > 0 ? (
-                <RollBackButton
-                  of={flag}
-                  event={event}
-                  text="Roll back to here"
-                  label={`Roll back to here, event ${event.id}`}
-                />
-              ) : null
-            }
-          />
-        ))}
-      </ol>
-    </section>
   );
 }
