@@ -1,6 +1,7 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
@@ -81,6 +82,9 @@ describeConsole('finding in the console', (shared) => {
       settings: 'Settings of Default',
       export: 'Export the flags of default',
       loyal: 'loyalty-tier',
+      produc: 'production environment',
+      tokens: 'Tokens',
+      manual: 'Manual',
     })) {
       await page.keyboard.press('Control+k');
       await page.keyboard.type(text);
@@ -91,6 +95,53 @@ describeConsole('finding in the console', (shared) => {
     await page.keyboard.type('import flags');
     await dialog.getByRole('option', { name: 'Import flags into default' }).click();
     await page.getByRole('dialog', { name: /^Import/ }).waitFor();
+  });
+
+  it('does what it is asked to by a verb, a flag and an environment, as the page of the flag does', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'till', name: 'The till' });
+    const at = '/projects/till/features';
+    const place = (environment: string) => `${at}/pay-by-phone/environments/${environment}`;
+    const isOn = async (environment: string) => (await call('GET', place(environment))).body.enabled;
+    await call('POST', at, { name: 'pay-by-phone' });
+    for (const environment of ['development', 'production']) {
+      await call('POST', `${place(environment)}/strategies`, { name: 'default' });
+      await call('POST', `${place(environment)}/on`);
+    }
+    const page = await shared.signedIn({ place: '#/' });
+    const finder = page.getByRole('dialog', { name: 'Find' });
+    const ask = async (text: string, found: string) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      const [first, option] = [
+        finder.getByRole('option').first(),
+        finder.getByRole('option', { name: found }),
+      ];
+      await option.waitFor();
+      assert.match((await first.textContent()) ?? '', new RegExp(`^${found}`));
+      await page.keyboard.press('Enter');
+    };
+    await ask('switch pay-by-phone off in dev', 'Switch pay-by-phone off in development');
+    await page.getByText('pay-by-phone is off in development.').waitFor();
+    assert.equal(await isOn('development'), false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone.').waitFor();
+    assert.equal(await isOn('development'), true);
+
+    await evaluateInProduction(shared.server, 'pay-by-phone');
+    await ask('production pay-by-phone disable', 'Switch pay-by-phone off in production');
+    await page.getByRole('dialog', { name: 'Change production?' }).waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await isOn('production'), true, 'nothing is switched before the question is answered');
+
+    await ask('archive pay-by', 'Archive pay-by-phone');
+    await page
+      .getByRole('dialog', { name: 'Archive this flag?' })
+      .getByRole('button', { name: 'Archive' })
+      .click();
+    await page.getByText('pay-by-phone is archived.').waitFor();
+    await ask('new flag in till', 'New flag in till');
+    await page.getByRole('dialog', { name: 'New flag' }).waitFor();
   });
 
   it('says how many environments are out of view, and brings them into it', async () => {

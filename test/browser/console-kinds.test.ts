@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { choose, DRAFT_KEPT, describeConsole } from '../support/browser/console.ts';
+import { choose, DRAFT_KEPT, describeConsole, fitsTheWidth } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const ADMIN_ROLE_ID = 1;
@@ -197,9 +197,11 @@ describeConsole('the pages of kinds in the console', (shared) => {
     const page = await shared.signedIn({ place: '#/projects/empty' });
     await page.getByRole('heading', { name: 'Connect an application' }).waitFor();
     await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByText('Waiting for the first request…').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await fitsTheWidth(page, 'the code with a token');
     const snippet = page.getByRole('group', { name: 'Code of the application' });
     const [, token = ''] = /Authorization: '([^']+)'/.exec((await snippet.textContent()) ?? '') ?? [];
-    await page.getByText('Waiting for the first request…').waitFor();
     const read = await shared.server.callBelow('/api')('GET', '/client/features', undefined, { token });
     assert.equal(read.status, 200);
     await page.getByText('Connected: the first request was received').waitFor();

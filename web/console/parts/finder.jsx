@@ -1,12 +1,13 @@
 /** Finds flags of all projects, projects, pages and actions by a few letters: Ctrl or ⌘ with K, or the button in the menu. */
 import { distance } from 'fastest-levenshtein';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { actionsOf } from '../edit/actions.js';
+import { actionsOf, deedIn, flagActions, projectActions } from '../edit/actions.js';
 import { userName } from '../format.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { TextInput } from '../forms/inputs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
+import { noticeRefusal } from '../notices.jsx';
 import { flagsOf, hrefOf, place } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -14,7 +15,8 @@ import { useSession } from '../session.js';
 import { Button } from './button.jsx';
 
 /** @import { TargetedKeyboardEvent } from 'preact' */
-/** @import { FoundFlag, FoundUser, Session } from '../types.d.ts' */
+/** @import { Action } from '../edit/actions.js' */
+/** @import { FoundFlag, FoundUser, PlainView, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
 const TYPING_MS = 120;
@@ -25,12 +27,12 @@ const FOUND_MAX = 100;
 /** Letters that are looked for where the rest may be mistyped. */
 const BEGINNING = 3;
 
-/** @typedef {{ key: string, name: string, kind: string, open: () => unknown }} Hit */
+/** @typedef {{ key: string, name: string, kind: string, open: () => unknown, isAsked?: boolean }} Hit `isAsked`: whether the text asks for it by a verb */
 
-/** Pages that the menu has elsewhere. */
+/** Pages beside the console. */
 const OTHER_PAGES = /** @type {const} */ ([
-  ['All projects', '', 'projects'],
-  ['Your account', '', 'account'],
+  ['Manual', 'docs/manual/'],
+  ['API reference', 'docs'],
 ]);
 
 /** Pages of a project, with what stands before its name. */
@@ -79,7 +81,7 @@ function Finder({ session, close }) {
   const [chosen, setChosen] = useState(0);
   useEffect(() => void loadNames(session), [session]);
   const found = useFound(session, text);
-  const hits = best([...found, ...placesFor(session, text), ...actionsFor(session, text)], text);
+  const hits = best([...found, ...placesFor(session, text), ...actionHits(actionsOf(session), text)], text);
   const list = useId();
   /** @param {string} next */
   const type = (next) => {
@@ -90,7 +92,7 @@ function Finder({ session, close }) {
   const open = (hit) => {
     if (hit === undefined) return;
     close();
-    void hit.open();
+    Promise.resolve(hit.open()).catch(noticeRefusal);
   };
   /** @param {TargetedKeyboardEvent<HTMLInputElement>} event */
   const onKeyDown = (event) => {
@@ -110,7 +112,7 @@ function Finder({ session, close }) {
         aria-expanded={hits.length > 0}
         aria-controls={list}
         aria-activedescendant={hits.length > 0 ? `${list}-${chosen}` : undefined}
-        placeholder="Part of a name, description or tag"
+        placeholder="A name, or: switch a-flag off in staging"
         value={text}
         change={type}
         onKeyDown={onKeyDown}
@@ -151,15 +153,31 @@ function useFound(session, text) {
   return found;
 }
 
-/** The server takes one part of a text, so it gets the longest word; and the beginning of that where somebody mistyped the rest. @param {Session} session @param {string} text */
-async function flagsFor({ client }, text) {
+/** Flags, and before them what the text asks to be done to flags. @param {Session} session @param {string} text @returns {Promise<readonly Hit[]>} */
+async function flagsFor(session, text) {
+  const deed = deedIn(session, wordsOf(text));
+  const [meant, named] = await Promise.all([
+    deed === null ? [] : foundFlags(session, deed.flag),
+    foundFlags(session, text),
+  ]);
+  const flags = named.length > 0 ? named : meant;
+  const asked = meant.flatMap((flag) =>
+    (deed === null ? [] : flagActions(session, flag, deed)).map(({ name, act }) => ({
+      ...{ key: `do ${name}`, name, kind: `in ${flag.project}`, open: act, isAsked: true },
+    })),
+  );
+  return [...asked.slice(0, SHOWN_MAX), ...flags.map(hitOf)];
+}
+
+/** The server takes one part of a text, so it gets the longest word; and the beginning of that where somebody mistyped the rest. @param {Session} session @param {string} text @returns {Promise<readonly FoundFlag[]>} */
+async function foundFlags({ client }, text) {
   const longest = wordsOf(text).reduce((best, word) => (word.length > best.length ? word : best), '');
   for (const query of new Set([longest, longest.slice(0, BEGINNING)])) {
     const parameters = new URLSearchParams({ query, limit: String(FOUND_MAX), sortBy: 'name' });
     /** @type {{ features: readonly FoundFlag[] }} */
     const { features } = await client.get(`/search/features?${parameters}`).catch(() => ({ features: [] }));
     const found = features.filter((flag) => isIn(textOf(flag), text));
-    if (found.length > 0) return best(found.map(hitOf), text).slice(0, SHOWN_MAX);
+    if (found.length > 0) return best(found, text).slice(0, SHOWN_MAX);
   }
   return [];
 }
@@ -192,52 +210,66 @@ const placeHit = (key, name, kind) => ({
 const hitOf = ({ name, project }) =>
   placeHit(hrefOf({ view: 'flag', project, flag: name }), name, `flag of ${project}`);
 
-/** Projects and their pages, segments, context fields and pages. @param {Session} session @param {string} text */
+/** Projects with their pages and actions, segments, context fields, environments and pages. @param {Session} session @param {string} text */
 function placesFor(session, text) {
-  const projects = session.projects.value
+  const current = place.value !== null && 'project' in place.value ? place.value.project : null;
+  const isAny = text.trim() === '';
+  const all = session.projects.value;
+  const projects = all
     .filter(({ id, name }) => isIn(`${name} ${id}`, text))
     .map(({ id, name }) => placeHit(hrefOf(flagsOf(id)), name, 'project'));
-  const current = place.value !== null && 'project' in place.value ? place.value.project : null;
-  const ofProjects = [...session.projects.value]
-    .filter(({ id }) => id === current || text.trim() !== '')
-    .sort((one, other) => Number(other.id === current) - Number(one.id === current))
-    .flatMap(({ id, name }) =>
-      PROJECT_PAGES.map(([view, title]) =>
-        placeHit(hrefOf({ view, project: id }), `${title} ${name}`, 'page'),
-      ),
-    )
-    .filter((hit) => isIn(hit.name, text));
-  const fields = [...(names.value.fields ?? [])]
-    .filter((name) => text.trim() !== '' && isIn(name, text))
-    .map((name) => ({
-      ...placeHit(hrefOf({ view: 'context-fields' }), name, 'context field'),
-      key: `field ${name}`,
-    }));
-  const segments = [...names.value.segments]
-    .filter(([, name]) => text.trim() !== '' && isIn(name, text))
-    .map(([id, name]) => ({
-      ...placeHit(hrefOf({ view: 'segments' }), name, 'segment'),
-      key: `segment ${id}`,
-    }));
-  const pages = [...OTHER_PAGES, ...pagesOf(session)]
-    .filter(([name]) => isIn(name, text))
-    .map(([name, , view]) => placeHit(hrefOf({ view }), name, 'page'));
-  return [projects, segments, fields, ofProjects]
+  const inProjects = all
+    .filter(({ id }) => id === current || !isAny)
+    .sort((one, other) => Number(other.id === current) - Number(one.id === current));
+  const pagesOfProjects = inProjects.flatMap(({ id, name }) =>
+    PROJECT_PAGES.map(([view, title]) =>
+      placeHit(hrefOf({ view, project: id }), `${title} ${name}`, 'page'),
+    ).filter((hit) => isIn(hit.name, text)),
+  );
+  const actions = inProjects.flatMap((project) => actionHits(projectActions(session, project), text));
+  /** @param {Iterable<readonly [key: unknown, name: string]>} list @param {PlainView} view @param {string} kind */
+  const things = (list, view, kind) =>
+    [...list]
+      .filter(([, name]) => !isAny && isIn(name, text))
+      .map(([key, name]) => ({ ...placeHit(hrefOf({ view }), name, kind), key: `${kind} ${key}` }));
+  const { segments, fields } = names.value;
+  const pages = pagesOf(session)
+    .map(([name, , view]) => placeHit(hrefOf({ view }), name, 'page'))
+    .concat(
+      OTHER_PAGES.map(([name, at]) => ({
+        ...{ key: at, name, kind: 'page' },
+        open: () => location.assign(at),
+      })),
+    );
+  return [
+    projects,
+    things(segments, 'segments', 'segment'),
+    things((fields ?? new Set()).entries(), 'context-fields', 'context field'),
+    things(new Set(session.environmentTypes.value.keys()).entries(), 'environments', 'environment'),
+    pagesOfProjects,
+    actions,
+  ]
     .flatMap((hits) => best(hits, text).slice(0, SHOWN_MAX))
-    .concat(pages);
+    .concat(pages.filter(({ name }) => isIn(name, text)));
 }
 
-/** @param {Session} session @param {string} text @returns {readonly Hit[]} */
-const actionsFor = (session, text) =>
-  actionsOf(session)
-    .filter(({ name }) => isIn(name, text))
+/** @param {readonly Action[]} actions @param {string} text @returns {readonly Hit[]} */
+const actionHits = (actions, text) =>
+  actions
+    .filter(({ name, also = '' }) => isIn(`${name} ${also}`, text))
     .map(({ name, act }) => ({ key: `do ${name}`, name, kind: 'action', open: act }));
 
-/** Sorts finds: things of that name go before those whose names begin so or have it within, and the others. @param {readonly Hit[]} hits @param {string} text */
+/**
+ * Sorts finds: things of that name go before those whose names begin so or have it within, and the others; what is asked for by a verb goes first.
+ * @template {{ readonly name: string, readonly isAsked?: boolean }} Found
+ * @param {readonly Found[]} hits
+ * @param {string} text
+ */
 function best(hits, text) {
   const wanted = text.trim().toLowerCase();
-  /** @param {Hit} hit */
-  const rank = ({ name }) => {
+  /** @param {Found} hit */
+  const rank = ({ name, isAsked = false }) => {
+    if (isAsked) return -1;
     const lower = name.toLowerCase();
     if (lower === wanted) return 0;
     return lower.startsWith(wanted) ? 1 : lower.includes(wanted) ? 2 : 3;
