@@ -81,7 +81,7 @@ const BEGINNING = 3;
 /** @typedef {{ flag: string, archives: boolean, position: boolean | null, environments: readonly string[] }} Deed `position`: null where the other one is meant */
 
 /**
- * What a text asks to be done to a flag, its words in any order: switch new-checkout off in staging. Null where it asks for nothing.
+ * Reads from a text, its words in any order, what is to be done to a flag: switch new-checkout off in staging. Null where it asks for nothing.
  * @param {Session} session
  * @param {readonly string[]} words in small letters
  * @returns {Deed | null}
