@@ -139,7 +139,7 @@ export const comment = (session, request) =>
   openEdit(session, {
     title: `Comment on ${said(request.title)}`,
     agree: 'Comment',
-    fields: [{ ...COMMENT, required: true, paths: ['text'] }],
+    fields: [/** @type {Field<any>} */ ({ ...COMMENT, required: true, paths: ['text'] })],
     values: { comment: '' },
     sentence: () => 'Everyone who sees the change request sees the comment.',
     change: (now) => ({

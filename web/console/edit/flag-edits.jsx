@@ -39,9 +39,7 @@ export function createFlag(session, project) {
   });
 }
 
-const IMPRESSIONS = /** @type {const} */ (
-  field('impressionData', 'Report each evaluation (impression data)', 'check')
-);
+const IMPRESSIONS = field('impressionData', 'Report each evaluation (impression data)', 'check');
 
 /** Such as: a release. @param {string} type @param {boolean} [isFirst] whether it begins a sentence */
 function typeText(type, isFirst = false) {

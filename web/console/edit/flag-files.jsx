@@ -30,9 +30,7 @@ export function exportFlags(session, project, environments) {
 
 /** @param {readonly string[]} environments */
 const ENVIRONMENT = (environments) =>
-  /** @type {const} */ (
-    field('environment', 'Environment', 'choice', { options: environments.map(asOption) })
-  );
+  field('environment', 'Environment', 'choice', { options: environments.map(asOption) });
 
 /** Has the browser save a file. @param {string} name @param {unknown} content */
 function save(name, content) {

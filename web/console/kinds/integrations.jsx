@@ -6,7 +6,7 @@ import { DeliveryState, showDeliveries } from '../parts/deliveries.jsx';
 import { said } from '../said.jsx';
 import { DESCRIPTION, switchItem } from './kind.js';
 
-/** @import { Addon, AddonProvider, Environment, Field, ProjectSummary, Session } from '../types.d.ts' */
+/** @import { Addon, AddonProvider, Environment, Field, ProjectSummary } from '../types.d.ts' */
 /** @import { Kind } from './kind.js' */
 
 /** The events of a new integration, unless others are chosen: those after which users may see something else. */
