@@ -163,8 +163,8 @@ describeConsole('finding in the console', (shared) => {
     for (const width of [1280, 820, 390, 320]) {
       const page = await shared.signedIn({ place: '#/projects/default', width });
       for (const title of ['View', 'More filters']) {
-        await page.locator('summary').filter({ hasText: title }).click();
-        await page.locator('.popover[open] .popover-content').waitFor();
+        await page.getByRole('button', { name: title }).click();
+        await page.locator('.popover-content:popover-open').waitFor();
         await fitsTheWidth(page, `${title} at ${width} pixels`);
         await page.keyboard.press('Escape');
       }

@@ -284,12 +284,12 @@ describeConsole('the page of a flag', (shared) => {
       .and(page.locator('[aria-sort=ascending]'))
       .waitFor();
     assert.deepEqual(await names(), ['.b', '.a', '.mine']);
-    await page.locator('summary', { hasText: 'View' }).click();
+    await page.getByRole('button', { name: 'View' }).click();
     for (const name of ['Dense rows', 'Owner', 'Tags']) await page.getByRole('checkbox', { name }).check();
     await page.getByRole('checkbox', { name: 'production', exact: true }).uncheck();
     await isAccessible(page, 'the list with its view open');
     await page.keyboard.press('Escape');
-    await page.locator('summary', { hasText: 'More filters' }).click();
+    await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByRole('combobox', { name: 'Use' }).selectOption('Never used');
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('simple:mobile');
     const owner = page.getByRole('combobox', { name: 'Owner' });

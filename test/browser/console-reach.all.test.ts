@@ -169,7 +169,7 @@ async function strategies(hands: Hands): Promise<void> {
 async function oneFlag(hands: Hands): Promise<void> {
   const { page } = hands;
   await hands.open('projects/default', 'Default');
-  await hands.reach('getProjectFlagCreators', page.locator('summary').filter({ hasText: 'More filters' }));
+  await hands.reach('getProjectFlagCreators', page.getByRole('button', { name: 'More filters' }));
   await hands.form('createFeature', 'New flag', { Name: 'made' }, 'Create');
   await hands.reach('addFavoriteFeature', 'Favorite made');
   await page.locator('[aria-label="Favorite made"][aria-pressed=true]').waitFor();
@@ -433,9 +433,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.open('all-flags', 'All flags');
   await hands.open('stale-flags', 'Stale flags');
   await hands.open('events', 'Events');
-  await hands.reach('getEventTypes', () =>
-    hands.press(page.locator('summary').filter({ hasText: 'More filters' })),
-  );
+  await hands.reach('getEventTypes', () => hands.press(page.getByRole('button', { name: 'More filters' })));
   await hands.open('health', 'Health');
   await hands.open('account', 'kim');
   const passwords = {

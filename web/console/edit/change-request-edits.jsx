@@ -17,24 +17,29 @@ import { variantsForm } from './variant-edits.jsx';
 
 /** @typedef {ChangeRequestReviewers['reviewers']} Reviewers */
 
-/** @param {ChangeRequest} request @param {string} state @param {string} [comment] @returns {Change} */
-const setting = (request, state, comment = '') => ({
-  method: 'PUT',
-  path: `${requestPath(request)}/state`,
-  body: { state, version: request.version, ...(comment === '' ? {} : { comment }) },
-});
+/** @param {ChangeRequest} request @param {string} part below its path @param {object} body @returns {Change} */
+const putting = (request, part, body) => ({ method: 'PUT', path: requestPath(request) + part, body });
 
-/** @param {Session} session @param {ChangeRequest} request @param {string} state @param {string} done */
-const setState = (session, request, state, done) =>
-  changeAtOnce(session, { change: setting(request, state), done });
+/** @param {ChangeRequest} request @param {string} state @param {{ comment?: string, scheduledAt?: string }} [more] */
+const setting = (request, state, { comment = '', ...more } = {}) =>
+  putting(request, '/state', {
+    ...{ state, version: request.version, ...more },
+    ...(comment === '' ? {} : { comment }),
+  });
 
 /** @param {Session} session @param {ChangeRequest} request */
 export const approve = (session, request) =>
-  setState(session, request, 'Approved', `You approved ${said(request.title)}.`);
+  changeAtOnce(session, {
+    change: setting(request, 'Approved'),
+    done: `You approved ${said(request.title)}.`,
+  });
 
 /** @param {Session} session @param {ChangeRequest} request */
 export const applyNow = (session, request) =>
-  setState(session, request, 'Applied', `${said(request.title)} is applied in ${request.environment}.`);
+  changeAtOnce(session, {
+    change: setting(request, 'Applied'),
+    done: `${said(request.title)} is applied in ${request.environment}.`,
+  });
 
 /** @param {Session} session @param {ChangeRequest} request */
 export const schedule = (session, request) =>
@@ -45,12 +50,8 @@ export const schedule = (session, request) =>
     values: { at: '' },
     sentence: ({ at }) =>
       `It will be applied in ${request.environment} at ${at.replace('T', ' ') || '…'} UTC.`,
-    change: ({ at }) => ({
-      ...setting(request, ''),
-      body: { state: 'Scheduled', version: request.version, scheduledAt: `${at}:00.000Z` },
-    }),
+    change: ({ at }) => setting(request, 'Scheduled', { scheduledAt: `${at}:00.000Z` }),
     done: () => `${said(request.title)} is scheduled.`,
-    undo: null,
   });
 
 /** @param {ChangeRequest} request */
@@ -69,12 +70,8 @@ const reviewersField = (available, { createdBy }) =>
       .map((one) => [String(one.id), userName({ ...one, email: one.email ?? undefined })]),
   });
 
-/** @param {ChangeRequest} request @param {readonly string[]} reviewers @returns {Change} */
-const asking = (request, reviewers) => ({
-  method: 'PUT',
-  path: `${requestPath(request)}/approvers`,
-  body: { reviewers: reviewers.map(Number) },
-});
+/** @param {ChangeRequest} request @param {readonly string[]} reviewers */
+const asking = (request, reviewers) => putting(request, '/approvers', { reviewers: reviewers.map(Number) });
 
 /** @param {Session} session @param {ChangeRequest} request @param {Reviewers} available */
 export function sendToReview(session, request, available) {
@@ -86,7 +83,7 @@ export function sendToReview(session, request, available) {
     values: { title, comment: '', reviewers: /** @type {readonly string[]} */ ([]) },
     sentence: () =>
       `${counted(changesIn(request), 'change')} of ${environment} ${minApprovals === 0 ? 'can be applied without an approval' : `can be applied after ${counted(minApprovals, 'approval')}`}.`,
-    change: ({ comment }) => setting(request, 'In review', comment),
+    change: ({ comment }) => setting(request, 'In review', { comment }),
     async send(change, now) {
       const { client } = session;
       if (now.title !== title) await client.change(naming(request, now.title));
@@ -94,16 +91,11 @@ export function sendToReview(session, request, available) {
       return client.change(change);
     },
     done: (now) => `${said(now.title)} is in review.`,
-    undo: null,
   });
 }
 
-/** @param {ChangeRequest} request @param {string} title @returns {Change} */
-const naming = (request, title) => ({
-  method: 'PUT',
-  path: `${requestPath(request)}/title`,
-  body: { title },
-});
+/** @param {ChangeRequest} request @param {string} title */
+const naming = (request, title) => putting(request, '/title', { title });
 
 /** @param {Session} session @param {ChangeRequest} request */
 export const rename = (session, request) =>
@@ -148,7 +140,6 @@ export const comment = (session, request) =>
       body: { text: now.comment },
     }),
     done: () => 'The comment is added.',
-    undo: null,
   });
 
 /** @param {Session} session @param {ChangeRequest} request */
@@ -160,9 +151,8 @@ export const reject = (session, request) =>
     fields: [COMMENT],
     values: { comment: '' },
     sentence: () => 'Nothing of it is applied. This is final: its author proposes again.',
-    change: (now) => setting(request, 'Rejected', now.comment),
+    change: (now) => setting(request, 'Rejected', now),
     done: () => `You rejected ${said(request.title)}.`,
-    undo: null,
   });
 
 /** @param {Session} session @param {ChangeRequest} request */
@@ -194,12 +184,9 @@ export const discardChange = (session, request, { id }) =>
     done: 'The change is discarded.',
   });
 
-/** @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change @param {unknown} payload @returns {Change} */
-const replacing = (request, feature, { id, action }, payload) => ({
-  method: 'PUT',
-  path: `${requestPath(request)}/changes/${id}`,
-  body: { feature, action, payload },
-});
+/** @param {ChangeRequest} request @param {string | null} feature @param {ChangeRequestChange} change @param {unknown} payload */
+const replacing = (request, feature, { id, action }, payload) =>
+  putting(request, `/changes/${id}`, { feature, action, payload });
 
 /** The change as it was sent. @param {ChangeRequestChange} change @returns {any} */
 function sentIn({ payload }) {

@@ -20,7 +20,7 @@ export function MoreMenu({ label, of, items }) {
           class={`menu-item${isDanger ? ' menu-item-danger' : ''}`}
           aria-label={of === undefined ? undefined : `${text} ${visible(of)}`}
           onClick={(event) => {
-            event.currentTarget.closest('details')?.removeAttribute('open');
+            event.currentTarget.parentElement?.hidePopover();
             void act();
           }}
         >

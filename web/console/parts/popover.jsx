@@ -1,7 +1,7 @@
 /** A box of what is seldom needed, below a word that opens it. Escape and a press elsewhere close it. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-/** @import { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact' */
+/** @import { ComponentChildren } from 'preact' */
 
 /** To the edge of the window, in pixels. */
 const MARGIN = 12;
@@ -11,69 +11,36 @@ const GAP = 4;
 
 /** @param {{ title: ComponentChildren, label?: string, looks?: string, onOpen?: () => void, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
 export function Popover({ title, label, looks = '', onOpen, children }) {
-  const details = useRef(/** @type {HTMLDetailsElement | null} */ (null));
+  const id = useId();
+  const opener = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const content = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [isOpen, setOpen] = useState(false);
+  const onMove = () => place(opener.current, content.current);
   useEffect(() => {
     if (!isOpen) return;
-    /** @param {Event} event */
-    const onPress = ({ target }) => {
-      const element = details.current;
-      if (element !== null && target instanceof Node && !element.contains(target)) element.open = false;
-    };
-    const onMove = () => place(details.current, content.current);
-    addEventListener('pointerdown', onPress);
     addEventListener('scroll', onMove, { capture: true, passive: true });
     addEventListener('resize', onMove);
     return () => {
-      removeEventListener('pointerdown', onPress);
       removeEventListener('scroll', onMove, { capture: true });
       removeEventListener('resize', onMove);
     };
   }, [isOpen]);
-  /**
-   * Opens the content, or closes it. The event `toggle` would come after the content was seen elsewhere.
-   * @param {TargetedMouseEvent<HTMLElement>} event
-   */
-  function onClick(event) {
-    event.preventDefault();
-    const element = details.current;
-    if (element === null) return;
-    element.open = !element.open;
-    if (!element.open) return;
+  /** The event that comes before it is open: the one that comes after would let it be seen elsewhere first. @param {ToggleEvent} event */
+  function onBeforeToggle({ newState }) {
+    setOpen(newState === 'open');
+    if (newState !== 'open') return;
     onOpen?.();
-    show();
-  }
-  /** Above everything, because a table that scrolls would cut it off. */
-  function show() {
-    content.current?.showPopover();
-    place(details.current, content.current);
-  }
-  /** @param {TargetedKeyboardEvent<HTMLDetailsElement>} event */
-  function onKeyDown(event) {
-    if (event.key !== 'Escape') return;
-    event.currentTarget.open = false;
-    event.currentTarget.querySelector('summary')?.focus();
+    requestAnimationFrame(onMove);
   }
   return (
-    <details
-      class={`popover ${looks}`}
-      ref={details}
-      onKeyDown={onKeyDown}
-      onToggle={({ currentTarget: { open } }) => {
-        setOpen(open);
-        if (!open) content.current?.hidePopover();
-        // The browser has opened it, because somebody searched in the page.
-        else if (content.current?.matches(':popover-open') === false) show();
-      }}
-    >
-      <summary class="button" aria-label={label} title={label} onClick={onClick}>
+    <div class={`popover ${looks}`}>
+      <button type="button" class="button" popovertarget={id} aria-label={label} title={label} ref={opener}>
         {title}
-      </summary>
-      <div class="popover-content" popover="manual" ref={content}>
+      </button>
+      <div class="popover-content" id={id} popover="auto" ref={content} onBeforeToggle={onBeforeToggle}>
         {children}
       </div>
-    </details>
+    </div>
   );
 }
 

@@ -23,6 +23,7 @@ import { capitalized, counted, userName } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
+import { RowAction } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { isAboutRequests, RequestLink, RequestState } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
@@ -234,7 +235,9 @@ function ChangeList({ request, feature, changes }) {
       events={changes.map((change) => eventOf(change, environment))}
       below={(index) => {
         const change = /** @type {ChangeRequestChange} */ (changes[index]);
-        const deed = `change ${change.id}`;
+        const action = (/** @type {string} */ text, /** @type {() => unknown} */ act) => (
+          <RowAction text={text} of={`change ${change.id}`} act={act} />
+        );
         return (
           <>
             {change.conflict === undefined ? null : (
@@ -256,31 +259,15 @@ function ChangeList({ request, feature, changes }) {
             )}
             {mayEdit ? (
               <div class="row">
-                {change.conflict === undefined ? null : (
-                  <Button
-                    looks="quiet"
-                    aria-label={`Confirm for what is there now, ${deed}`}
-                    act={() => confirmChange(session, request, feature, change)}
-                  >
-                    Confirm for what is there now
-                  </Button>
-                )}
-                {EDITED.includes(change.action) ? (
-                  <Button
-                    looks="quiet"
-                    aria-label={`Edit ${deed}`}
-                    act={() => editChange(session, request, feature, change)}
-                  >
-                    Edit
-                  </Button>
-                ) : null}
-                <Button
-                  looks="quiet quiet-danger"
-                  aria-label={`Discard ${deed}`}
-                  act={() => discardChange(session, request, change)}
-                >
-                  Discard
-                </Button>
+                {change.conflict === undefined
+                  ? null
+                  : action('Confirm for what is there now', () =>
+                      confirmChange(session, request, feature, change),
+                    )}
+                {EDITED.includes(change.action)
+                  ? action('Edit', () => editChange(session, request, feature, change))
+                  : null}
+                {action('Discard', () => discardChange(session, request, change))}
               </div>
             ) : null}
           </>
