@@ -135,7 +135,8 @@ export interface Control<V> {
 /** A dialog in which something is made or edited. */
 export interface Edit<V extends object> {
   title: string;
-  agree: string;
+  /** The word of the button that sends it; Save unless said. */
+  agree?: string;
   danger?: boolean;
   wide?: boolean;
   fields: readonly Field<V>[];
@@ -161,8 +162,8 @@ export interface Edit<V extends object> {
   affected?: () => Promise<string | null>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
-  /** The requests that take it back, where some can; where something was made, the response may name it. `from`: the values that it was changed from. */
-  undo?: Undo | ((values: V, response: { readonly id: number }, from: V) => Undo | null) | null;
+  /** The requests that take it back, where some can; `before`: the same with the values of before. Where something was made, the response may name it. `from`: the values that it was changed from. */
+  undo?: Undo | 'before' | ((values: V, response: { readonly id: number }, from: V) => Undo | null) | null;
 }
 
 export type Undo = import('./client.js').Change | readonly import('./client.js').Change[];

@@ -101,20 +101,18 @@ const naming = (request, title) => putting(request, '/title', { title });
 export const rename = (session, request) =>
   openEdit(session, {
     title: `Rename ${said(request.title)}`,
-    agree: 'Save',
     fields: [TITLE],
     values: { title: request.title },
     sentence: ({ title }) => `The change request is called ${said(title || '…')}.`,
     change: ({ title }) => naming(request, title),
     done: ({ title }) => `The change request is called ${said(title)}.`,
-    undo: () => naming(request, request.title),
+    undo: 'before',
   });
 
 /** @param {Session} session @param {ChangeRequest} request @param {{ available: Reviewers, asked: Reviewers }} people */
 export const askReviewers = (session, request, { available, asked }) =>
   openEdit(session, {
     title: `Reviewers of ${said(request.title)}`,
-    agree: 'Save',
     fields: [reviewersField(available, request)],
     values: { reviewers: asked.map(({ id }) => String(id)) },
     sentence: ({ reviewers }) =>
@@ -123,7 +121,7 @@ export const askReviewers = (session, request, { available, asked }) =>
         : `${counted(reviewers.length, 'person is', 'people are')} asked.`,
     change: ({ reviewers }) => asking(request, reviewers),
     done: () => 'The reviewers are changed.',
-    undo: (_, __, { reviewers }) => asking(request, reviewers),
+    undo: 'before',
   });
 
 /** @param {Session} session @param {ChangeRequest} request */
@@ -214,7 +212,6 @@ export function editChange(session, request, feature, change) {
   const replace = (now) => replacing(request, feature, change, now);
   const dialog = {
     title: `Edit change ${id} of ${said(title)}`,
-    agree: 'Save',
     done: () => 'The change is edited.',
     undo: replace(sent),
   };
@@ -250,22 +247,11 @@ export function configure(
   project,
   { environment, changeRequestEnabled, requiredApprovals, allowSwitchOff },
 ) {
-  const values = {
-    isOn: changeRequestEnabled,
-    requiredApprovals: requiredApprovals ?? 1,
-    allowSwitchOff,
-  };
-  /** @param {typeof values} now @returns {Change} */
-  const change = ({ isOn, ...others }) => ({
-    method: 'PUT',
-    path: path`/projects/${project}/environments/${environment}/change-requests/config`,
-    body: { changeRequestsEnabled: isOn, ...others },
-  });
+  const values = { isOn: changeRequestEnabled, requiredApprovals: requiredApprovals ?? 1, allowSwitchOff };
   /** @param {typeof values} now */
   const isOn = (now) => now.isOn;
   return openEdit(session, {
     title: `Change requests in ${environment}`,
-    agree: 'Save',
     fields: [
       field('isOn', 'Take changes by change request only', 'check', { paths: ['changeRequestsEnabled'] }),
       field('requiredApprovals', 'Required approvals', 'number', {
@@ -282,9 +268,13 @@ export function configure(
       now.isOn
         ? `Changes in ${environment} need a change request with ${counted(now.requiredApprovals || 0, 'approval')}${now.allowSwitchOff ? '; switching off does not' : ''}.`
         : `Changes in ${environment} take effect at once.`,
-    change,
+    change: ({ isOn, ...others }) => ({
+      method: 'PUT',
+      path: path`/projects/${project}/environments/${environment}/change-requests/config`,
+      body: { changeRequestsEnabled: isOn, ...others },
+    }),
     done: () => `Change requests in ${environment} are ${changeRequestEnabled ? 'changed' : 'set up'}.`,
-    undo: change(values),
+    undo: 'before',
     after: forgetProtected,
   });
 }

@@ -107,7 +107,6 @@ export function describeFlag(session, flag, etag) {
   const { project, name } = flag;
   return openEdit(session, {
     title: `Edit ${name}`,
-    agree: 'Save',
     fields: [
       field('description', 'Description', 'long-text'),
       field('type', 'Type', 'choice', { options: FLAG_TYPES }),

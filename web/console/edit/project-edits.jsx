@@ -61,7 +61,6 @@ export async function describeProject(session, { id, name }) {
   });
   await openEdit(session, {
     title: `Edit the project ${said(name)}`,
-    agree: 'Save',
     fields: [
       field('name', 'Name', 'text', { required: true }),
       field('description', 'Description', 'long-text'),
@@ -72,7 +71,7 @@ export async function describeProject(session, { id, name }) {
     sentence: (now) => `The project ${code(id)} will be named ${said(now.name || '…')}.`,
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: (now) => `The project ${said(now.name)} is changed.`,
-    undo: (_, __, from) => ({ method: 'PUT', path: at, body: from }),
+    undo: 'before',
     pinned,
   });
 }
@@ -94,20 +93,8 @@ export async function editRules(session, { id, name }) {
         .join('\n'),
     }),
   });
-  /** @param {Rules} rules */
-  const change = ({ pattern, example, description, limit, links }) =>
-    /** @type {const} */ ({
-      method: 'PUT',
-      path: `${at}/settings`,
-      body: {
-        featureNaming: pattern === '' ? null : { pattern, example, description },
-        featureLimit: limit.trim() === '' ? null : numberIn(limit),
-        linkTemplates: linesOf(links).map(linkTemplateOf),
-      },
-    });
   await openEdit(session, {
     title: `Rules for new flags of ${said(name)}`,
-    agree: 'Save',
     fields: [
       field('pattern', 'Naming pattern', 'text', {
         hint: 'A regular expression for the whole name. Leave empty to allow any name.',
@@ -128,9 +115,17 @@ export async function editRules(session, { id, name }) {
     values,
     sentence: ({ pattern, limit }) =>
       `Names of new flags ${pattern === '' ? 'follow no pattern' : `match ${said(pattern)}`}; the project has ${limit === '' ? 'any number of flags' : `${limit} flags at most`}.`,
-    change,
+    change: ({ pattern, example, description, limit, links }) => ({
+      method: 'PUT',
+      path: `${at}/settings`,
+      body: {
+        featureNaming: pattern === '' ? null : { pattern, example, description },
+        featureLimit: limit.trim() === '' ? null : numberIn(limit),
+        linkTemplates: linesOf(links).map(linkTemplateOf),
+      },
+    }),
     done: () => `The rules of ${said(name)} are changed.`,
-    undo: (_, __, from) => change(from),
+    undo: 'before',
     pinned,
   });
 }

@@ -49,7 +49,6 @@ export function editVariants(session, flag, etag) {
   return openEdit(session, {
     ...variantsForm(name, valuesOf(flag)),
     title: `Variants of ${name}`,
-    agree: 'Save',
     change: ({ variants }) => ({
       method: 'PUT',
       path: `${flagPath(project, name)}/variants`,

@@ -29,6 +29,7 @@ export function openEdit(session, edit) {
 
 /** @param {{ session: Session, edit: Edit<any>, close: () => void }} props */
 function EditDialog({ session, edit, close }) {
+  const { agree = 'Save' } = edit;
   const form = useForm(session, edit, close);
   const fields = edit.fields.filter(({ when }) => when?.(form.values) !== false);
   const change = edit.change(form.values);
@@ -76,7 +77,7 @@ function EditDialog({ session, edit, close }) {
               <Button act={form.cancel}>Cancel</Button>
               {maySave ? (
                 <Button looks="button button-danger" act={() => form.send(true)}>
-                  {`${edit.agree} anyway`}
+                  {`${agree} anyway`}
                 </Button>
               ) : null}
               <button
@@ -84,7 +85,7 @@ function EditDialog({ session, edit, close }) {
                 class={`button ${edit.danger === true && !isProposed ? 'button-danger' : 'button-main'}`}
                 aria-busy={form.isBusy}
               >
-                {isProposed ? 'Propose' : edit.agree}
+                {isProposed ? 'Propose' : agree}
               </button>
             </div>
           ) : (
@@ -171,7 +172,7 @@ function useForm(session, edit, close) {
       if (missing.length > 0) throw new Refused(0, 'Fill in the required fields.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
       const changed = { ...edit, environment: edit.environment?.(values) };
-      const question = { ...changed, change: edit.change(values), isAnyway };
+      const question = { agree: 'Save', ...changed, change: edit.change(values), isAnyway };
       if (!(await mayChangeProduction(session, question, edit.sentence(values)))) return;
       await save(session, edit, values, { ...base, isAnyway });
       dropDraft(key);
@@ -308,8 +309,10 @@ async function save(session, edit, values, base) {
   const change = edit.change(values);
   const done = edit.done(values);
   /** @param {any} response */
-  const undoOf = (response) =>
-    typeof edit.undo === 'function' ? edit.undo(values, response, base.values) : edit.undo;
+  const undoOf = (response) => {
+    if (edit.undo === 'before') return edit.change(base.values);
+    return typeof edit.undo === 'function' ? edit.undo(values, response, base.values) : edit.undo;
+  };
   if (edit.of !== undefined) {
     const { project, name } = edit.of;
     const changes = edit.next === undefined ? change : [change, edit.next];

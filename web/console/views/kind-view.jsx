@@ -37,6 +37,7 @@ export function KindPart({ kind }) {
   return (
     <Part
       title={kind.title}
+      {...(kind.lead === undefined ? {} : { lead: kind.lead })}
       action={list.create === null ? null : <PartAction text={`New ${kind.one}`} act={list.create} />}
     >
       {list.rows}

@@ -1,5 +1,5 @@
 /** The settings of the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
-import { ServerLifetimes } from '../edit/lifetimes.jsx';
+import { LIFETIMES } from '../edit/lifetimes.jsx';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
@@ -12,10 +12,11 @@ import { Facts } from '../parts/tiles.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
+import { KindPart } from './kind-view.jsx';
 
-/** @import { FlagType, OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
+/** @import { OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
 
-/** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean, types: readonly FlagType[] }} Settings */
+/** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean }} Settings */
 
 export function ServerView() {
   const session = useSession();
@@ -23,14 +24,13 @@ export function ServerView() {
   const isAdmin = session.may('admin');
   const loaded = useResource(async () => {
     if (!isAdmin) return null;
-    const [oidc, saml, config, { enabled }, { types }] = await Promise.all([
+    const [oidc, saml, config, { enabled }] = await Promise.all([
       client.get('/auth/oidc/settings'),
       client.get('/auth/saml/settings'),
       client.get('/ui-config'),
       client.get('/maintenance'),
-      client.get('/feature-types'),
     ]);
-    return /** @type {Settings} */ ({ oidc, saml, config, enabled, types });
+    return /** @type {Settings} */ ({ oidc, saml, config, enabled });
   }, [client, isAdmin]);
   const refresh = () => void loaded.refresh();
   useEvents(session, refresh);
@@ -44,7 +44,7 @@ export function ServerView() {
           <>
             <SignOn oidc={settings.oidc} saml={settings.saml} />
             <Origins of={settings.config.frontendApiOrigins} refresh={refresh} />
-            <ServerLifetimes of={settings.types} refresh={refresh} />
+            <KindPart kind={LIFETIMES} />
             <Maintenance enabled={settings.enabled} refresh={refresh} />
           </>
         ),
@@ -98,31 +98,26 @@ function Origins({ of, refresh }) {
 
 /** @param {Session} session @param {readonly string[]} origins @param {() => void} after */
 function editOrigins(session, origins, after) {
-  /** @param {{ origins: string }} values */
-  const change = ({ origins: lines }) =>
-    /** @type {const} */ ({
-      method: 'POST',
-      path: '/ui-config/cors',
-      body: { frontendApiOrigins: linesOf(lines) },
-    });
-  const values = { origins: origins.join('\n') };
   return openEdit(session, {
     title: 'Allowed origins',
-    agree: 'Save',
     fields: [
       field('origins', 'Origins', 'lines', {
         hint: 'One per line: scheme, host and port.',
         paths: ['frontendApiOrigins'],
       }),
     ],
-    values,
+    values: { origins: origins.join('\n') },
     sentence: ({ origins: lines }) =>
       linesOf(lines).length === 0
         ? 'No page of another origin can read flags.'
         : `Pages of ${linesOf(lines).join(', ')} can read flags.`,
-    change,
+    change: ({ origins: lines }) => ({
+      method: 'POST',
+      path: '/ui-config/cors',
+      body: { frontendApiOrigins: linesOf(lines) },
+    }),
     done: () => 'The origins are changed.',
-    undo: change(values),
+    undo: 'before',
     after,
   });
 }
