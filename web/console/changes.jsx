@@ -1,6 +1,6 @@
 /** Changes of flags: each says what it did and offers to take it back; those in production are asked about first. */
 import { signal } from '@preact/signals';
-import { path, Refused } from './client.js';
+import { changing, path, Refused } from './client.js';
 import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
@@ -150,7 +150,7 @@ async function rollFlagBack(session, { project, flag, before, etag }) {
   try {
     /** @type {{ events: readonly unknown[] }} */
     const { events } = await session.client.change(
-      { method: 'POST', path: `${at}/rollback`, body: { eventId: before } },
+      changing('POST', `${at}/rollback`, { eventId: before }),
       etag,
     );
     await readAgain(session, at);

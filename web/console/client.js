@@ -29,6 +29,9 @@ export class Refused extends Error {
  * @property {import('./proposals.jsx').Proposal} [proposal] what stands for it where its environment takes change requests, if its path does not say that
  */
 
+/** @param {Change['method']} method @param {string} path @param {unknown} [body] @returns {Change} */
+export const changing = (method, path, body) => ({ method, path, ...(body === undefined ? {} : { body }) });
+
 /** @typedef {ReturnType<typeof createClient>} Client */
 
 /**

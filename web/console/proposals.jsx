@@ -1,5 +1,5 @@
 /** Changes of environments that take change requests, in the form in which they are proposed there. */
-import { path, Refused } from './client.js';
+import { changing, path, Refused } from './client.js';
 import { notice } from './notices.jsx';
 import { RequestLink } from './parts/request-state.jsx';
 import { isProduction } from './session.js';
@@ -217,11 +217,8 @@ export async function proposalsOf(session, change) {
 }
 
 /** @param {Proposal} proposal @returns {Change} */
-export const proposing = ({ project, environment, changes }) => ({
-  method: 'POST',
-  path: path`/projects/${project}/environments/${environment}/change-requests`,
-  body: changes,
-});
+export const proposing = ({ project, environment, changes }) =>
+  changing('POST', path`/projects/${project}/environments/${environment}/change-requests`, changes);
 
 /** Whether the caller may make it without a request, too. @param {Session} session @param {readonly Proposal[]} proposals */
 export const maySkip = (session, proposals) =>
@@ -291,17 +288,15 @@ async function proposeOne(client, proposal, undo) {
   const at = requestPath(request);
   undo.push(
     ...(ids.length === changes.length
-      ? [{ method: /** @type {const} */ ('DELETE'), path: at }]
-      : ids
-          .slice(-changes.length)
-          .map((one) => ({ method: /** @type {const} */ ('DELETE'), path: `${at}/changes/${one}` }))),
+      ? [changing('DELETE', at)]
+      : ids.slice(-changes.length).map((one) => changing('DELETE', `${at}/changes/${one}`))),
   );
   const { feature, payload } = changes[0] ?? {};
   for (const environment of beside) {
     const there = path`/projects/${project}/features/${feature ?? ''}/environments/${environment}/variants`;
     const { variants } = await client.get(there);
-    await client.change({ method: 'PUT', path: there, body: /** @type {any} */ (payload).variants });
-    undo.push({ method: 'PUT', path: there, body: variants });
+    await client.change(changing('PUT', there, payload.variants));
+    undo.push(changing('PUT', there, variants));
   }
   return request;
 }

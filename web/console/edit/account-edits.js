@@ -1,4 +1,5 @@
 /** The edits of one's own account. */
+import { changing } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -33,7 +34,7 @@ export function changeOwnPassword(session, after) {
     ],
     values: { oldPassword: '', password: '', confirmPassword: '' },
     sentence: () => 'You stay signed in here and are signed out everywhere else.',
-    change: (body) => ({ method: 'POST', path: '/user/change-password', body }),
+    change: (body) => changing('POST', '/user/change-password', body),
     send: (change, { password }) =>
       session.replaceSession(() => session.client.change(change), {
         username: username ?? email ?? '',

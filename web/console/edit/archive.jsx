@@ -1,6 +1,6 @@
 /** Archives flags, once it is clear where they are on, whether applications use them, and what depends on them. */
 import { flagPath, tryChangeFlag, wordFor } from '../changes.jsx';
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { ago, counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { notice } from '../notices.jsx';
@@ -23,7 +23,7 @@ const USED_MS = 24 * 3_600_000;
 export async function archiveFlag(session, { project, name }) {
   const facts = await factsOf(session, project, name);
   const at = flagPath(project, name);
-  const change = /** @type {const} */ ({ method: 'DELETE', path: at });
+  const change = changing('DELETE', at);
   const agreed = await ask({
     title: 'Archive this flag?',
     agree: await wordFor(session, change, 'Archive'),
@@ -44,10 +44,7 @@ export async function archiveFlag(session, { project, name }) {
     project,
     flag: name,
     change,
-    undo: revived(project, before === null ? [] : [before], {
-      method: 'POST',
-      path: path`/archive/revive/${name}`,
-    }),
+    undo: revived(project, before === null ? [] : [before], changing('POST', path`/archive/revive/${name}`)),
     done: `${name} is archived.`,
   });
 }
@@ -66,15 +63,13 @@ function revived(project, flags, revive) {
   for (const { name, environments } of flags)
     for (const { name: environment, enabled } of environments)
       if (enabled) on.set(environment, [...(on.get(environment) ?? []), name]);
-  /** @type {(path: string, body: object) => Change} */
-  const post = (path, body) => ({ method: 'POST', path, body });
   return [
     revive,
     ...flags.flatMap(({ name, dependencies }) =>
-      dependencies.map((one) => post(`${flagPath(project, name)}/dependencies`, one)),
+      dependencies.map((one) => changing('POST', `${flagPath(project, name)}/dependencies`, one)),
     ),
     ...[...on].map(([environment, features]) =>
-      post(path`/projects/${project}/bulk_features/environments/${environment}/on`, { features }),
+      changing('POST', path`/projects/${project}/bulk_features/environments/${environment}/on`, { features }),
     ),
   ];
 }
@@ -90,11 +85,7 @@ export async function archiveMany(session, project, features) {
   // The list was read when the page was opened, and no event tells of use.
   /** @type {readonly Flag[]} */
   const flags = await Promise.all(features.map((name) => session.client.get(flagPath(project, name))));
-  const change = /** @type {const} */ ({
-    method: 'POST',
-    path: path`/projects/${project}/archive`,
-    body: { features },
-  });
+  const change = changing('POST', path`/projects/${project}/archive`, { features });
   const agreed = await ask({
     title: `Archive ${counted(flags.length, 'flag')}?`,
     agree: await wordFor(session, change, `Archive ${counted(flags.length, 'flag')}`),
@@ -109,11 +100,7 @@ export async function archiveMany(session, project, features) {
   if (!agreed) return false;
   return changeMany(session, {
     change,
-    undo: revived(project, flags, {
-      method: 'POST',
-      path: path`/projects/${project}/revive`,
-      body: { features },
-    }),
+    undo: revived(project, flags, changing('POST', path`/projects/${project}/revive`, { features })),
     done: `${counted(flags.length, 'flag is', 'flags are')} archived.`,
   });
 }

@@ -1,6 +1,6 @@
 /** The edits of many flags of a project at once, as one change. */
 import { flagPath, make, takeBack } from '../changes.jsx';
-import { messageOf, path } from '../client.js';
+import { changing, messageOf, path } from '../client.js';
 import { capitalized, counted } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
@@ -21,9 +21,8 @@ export function markMany(session, project, flags, stale) {
   const features = namesOf(flags);
   const changed = namesOf(flags.filter((flag) => flag.stale !== stale));
   return changeMany(session, {
-    change: { method: 'POST', path: at, body: { features, stale } },
-    undo:
-      changed.length === 0 ? [] : { method: 'POST', path: at, body: { features: changed, stale: !stale } },
+    change: changing('POST', at, { features, stale }),
+    undo: changed.length === 0 ? [] : changing('POST', at, { features: changed, stale: !stale }),
     done: `${counted(features.length, 'flag is', 'flags are')} ${stale ? 'stale' : 'no longer stale'}.`,
   });
 }
@@ -36,11 +35,10 @@ export function switchMany(session, project, flags, environments) {
   const switchable = ({ environment, position }) =>
     flags.filter((flag) => position === 'off' || stateIn(flag, environment)?.hasStrategies === true);
   /** @param {readonly FlagSummary[]} some @param {string} environment @param {string} position @returns {Change} */
-  const change = (some, environment, position) => ({
-    method: 'POST',
-    path: path`/projects/${project}/bulk_features/environments/${environment}/${position}`,
-    body: { features: namesOf(some) },
-  });
+  const change = (some, environment, position) =>
+    changing('POST', path`/projects/${project}/bulk_features/environments/${environment}/${position}`, {
+      features: namesOf(some),
+    });
   return openEdit(session, {
     title: `Switch ${counted(flags.length, 'flag')}`,
     agree: 'Switch',
@@ -103,17 +101,13 @@ export function tagMany(session, project, flags) {
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) =>
       `${namesOf(flags).join(', ')} ${flags.length === 1 ? 'has' : 'have'} the tag ${said(type || '…')}: ${said(value || '…')}.`,
-    change: (tag) => ({
-      method: 'PUT',
-      path: at,
-      body: { features, tags: { addedTags: [tag], removedTags: [] } },
-    }),
+    change: (tag) => changing('PUT', at, { features, tags: { addedTags: [tag], removedTags: [] } }),
     done: ({ value }) => `${counted(features.length, 'flag is', 'flags are')} tagged ${said(value)}.`,
     undo(tag) {
       const tagged = withoutTag(tag);
       if (tagged.length === 0) return null;
       const tags = { addedTags: [], removedTags: [tag] };
-      return { method: 'PUT', path: at, body: { features: tagged, tags } };
+      return changing('PUT', at, { features: tagged, tags });
     },
   });
 }
@@ -124,8 +118,8 @@ export function favoriteMany(session, project, flags) {
     (name) => `${flagPath(project, name)}/favorites`,
   );
   return changeMany(session, {
-    change: paths.map((at) => ({ method: 'POST', path: at })),
-    undo: paths.map((at) => ({ method: 'DELETE', path: at })),
+    change: paths.map((at) => changing('POST', at)),
+    undo: paths.map((at) => changing('DELETE', at)),
     done: `${counted(flags.length, 'flag is a favorite', 'flags are favorites')} of yours.`,
   });
 }
@@ -136,11 +130,8 @@ export function moveMany(session, project, features) {
   const others = session.projects.value.filter(({ id }) => id !== project);
   const waiting = [...features];
   /** @param {string} name @param {string} from @param {string} to @returns {Change} */
-  const move = (name, from, to) => ({
-    method: 'POST',
-    path: `${flagPath(from, name)}/changeProject`,
-    body: { newProjectId: to },
-  });
+  const move = (name, from, to) =>
+    changing('POST', `${flagPath(from, name)}/changeProject`, { newProjectId: to });
   return openEdit(session, {
     title: `Move ${count} to another project`,
     agree: 'Move',

@@ -1,5 +1,5 @@
 /** Actions on a change request, and on the environments that take them. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { counted, userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -18,7 +18,7 @@ import { variantsForm } from './variant-edits.jsx';
 /** @typedef {ChangeRequestReviewers['reviewers']} Reviewers */
 
 /** @param {ChangeRequest} request @param {string} part below its path @param {object} body @returns {Change} */
-const putting = (request, part, body) => ({ method: 'PUT', path: requestPath(request) + part, body });
+const putting = (request, part, body) => changing('PUT', requestPath(request) + part, body);
 
 /** @param {ChangeRequest} request @param {string} state @param {{ comment?: string, scheduledAt?: string }} [more] */
 const setting = (request, state, { comment = '', ...more } = {}) =>
@@ -132,11 +132,7 @@ export const comment = (session, request) =>
     fields: [/** @type {Field<any>} */ ({ ...COMMENT, required: true, paths: ['text'] })],
     values: { comment: '' },
     sentence: () => 'Everyone who sees the change request sees the comment.',
-    change: (now) => ({
-      method: 'POST',
-      path: `${requestPath(request)}/comments`,
-      body: { text: now.comment },
-    }),
+    change: (now) => changing('POST', `${requestPath(request)}/comments`, { text: now.comment }),
     done: () => 'The comment is added.',
   });
 
@@ -169,7 +165,7 @@ export async function discard(session, request) {
     title: `Discard ${said(request.title)}?`,
     agree: 'Discard',
     text: `Its ${counted(changesIn(request), 'change')} will be lost.`,
-    change: { method: 'DELETE', path: requestPath(request) },
+    change: changing('DELETE', requestPath(request)),
     done: `${said(request.title)} is discarded.`,
   });
   if (isDone) location.hash = hrefOf({ view: 'change-requests' });
@@ -178,7 +174,7 @@ export async function discard(session, request) {
 /** @param {Session} session @param {ChangeRequest} request @param {ChangeRequestChange} change */
 export const discardChange = (session, request, { id }) =>
   changeAtOnce(session, {
-    change: { method: 'DELETE', path: `${requestPath(request)}/changes/${id}` },
+    change: changing('DELETE', `${requestPath(request)}/changes/${id}`),
     done: 'The change is discarded.',
   });
 
@@ -268,11 +264,11 @@ export function configure(
       now.isOn
         ? `Changes in ${environment} need a change request with ${counted(now.requiredApprovals || 0, 'approval')}${now.allowSwitchOff ? '; switching off does not' : ''}.`
         : `Changes in ${environment} take effect at once.`,
-    change: ({ isOn, ...others }) => ({
-      method: 'PUT',
-      path: path`/projects/${project}/environments/${environment}/change-requests/config`,
-      body: { changeRequestsEnabled: isOn, ...others },
-    }),
+    change: ({ isOn, ...others }) =>
+      changing('PUT', path`/projects/${project}/environments/${environment}/change-requests/config`, {
+        changeRequestsEnabled: isOn,
+        ...others,
+      }),
     done: () => `Change requests in ${environment} are ${changeRequestEnabled ? 'changed' : 'set up'}.`,
     undo: 'before',
     after: forgetProtected,

@@ -1,6 +1,6 @@
 /** Gives a flag in one environment the strategies that it has in another, once it is clear what that changes. */
 import { affectedBy } from '../audience.js';
-import { messageOf, path } from '../client.js';
+import { changing, messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
@@ -30,7 +30,7 @@ export async function copyStrategies(session, at) {
         <Preview session={session} to={to} from={from} environment={name} />
       </SessionContext.Provider>
     ),
-    change: (now) => ({ method: 'POST', path: to, body: now }),
+    change: (now) => changing('POST', to, now),
     done: ({ from }) => `${flag.name} has the strategies of ${from} in ${name}.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
     environment: () => name,

@@ -1,6 +1,6 @@
 /** The edits of a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
 import { flagPath, tryChangeFlag } from '../changes.jsx';
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { asOptions } from '../forms/choice.jsx';
@@ -33,7 +33,7 @@ export function createFlag(session, project) {
     values: { name: '', description: '', type: 'release', impressionData: false },
     sentence: ({ name, type }) =>
       `${typeText(type, true)} flag ${code(name || '…')} exists in ${code(project)}, off in every environment.`,
-    change: (values) => ({ method: 'POST', path: path`/projects/${project}/features`, body: values }),
+    change: (values) => changing('POST', path`/projects/${project}/features`, values),
     done: ({ name }) => `${name} is created.`,
     after: (_, { name }) => goTo(project, name),
   });
@@ -66,7 +66,7 @@ export function copyFlag(session, { project, name }) {
     values: { name: `${name}-copy`, replaceGroupId: true },
     sentence: (values) =>
       `${code(values.name || '…')} has the strategies and variants of ${code(name)}, and is off in every environment.`,
-    change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/clone`, body }),
+    change: (body) => changing('POST', `${flagPath(project, name)}/clone`, body),
     done: (values) => `${values.name} is a copy of ${name}.`,
     after: (_, values) => goTo(project, values.name),
   });
@@ -86,7 +86,7 @@ export function moveFlag(session, { project, name }) {
     values: { newProjectId: others[0]?.id ?? '' },
     sentence: ({ newProjectId }) =>
       `${code(name)} leaves ${code(project)} for ${code(newProjectId)}, with its strategies and its history. Tokens of one project alone no longer read it.`,
-    change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/changeProject`, body }),
+    change: (body) => changing('POST', `${flagPath(project, name)}/changeProject`, body),
     done: ({ newProjectId }) => `${name} is in ${newProjectId}.`,
     after: (_, { newProjectId }) => goTo(newProjectId, name),
   });
@@ -116,7 +116,7 @@ export function describeFlag(session, flag, etag) {
     values: metadataOf(flag),
     sentence: ({ type, stale }) =>
       `${code(name)} is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it does not change.`,
-    change: (body) => ({ method: 'PUT', path: flagPath(project, name), body }),
+    change: (body) => changing('PUT', flagPath(project, name), body),
     done: () => `${name} is changed.`,
     of: { project, name, etag, valuesIn: metadataOf },
   });
@@ -127,8 +127,8 @@ export const reviveFlag = (session, { project, name }) =>
   tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'POST', path: path`/archive/revive/${name}` },
-    undo: { method: 'DELETE', path: flagPath(project, name) },
+    change: changing('POST', path`/archive/revive/${name}`),
+    undo: changing('DELETE', flagPath(project, name)),
     done: `${name} is revived.`,
   });
 
@@ -141,7 +141,7 @@ export async function deleteFlag(session, name) {
     body: `${code(name)} cannot be restored. Its name becomes available again; its events stay in the log.`,
   });
   if (!agreed) return;
-  await session.client.change({ method: 'DELETE', path: path`/archive/${name}` });
+  await session.client.change(changing('DELETE', path`/archive/${name}`));
   notice('done', `${name} is deleted.`);
   void session.feed.look();
 }
@@ -191,13 +191,13 @@ export function addTag(session, { project, name, tags }) {
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) =>
       `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' in addition to its current tags'}.`,
-    change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
+    change: (body) => changing('POST', path`/features/${name}/tags`, body),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
     of: anyVersionOf({ project, name }),
     undo: ({ type, value }) =>
       tags.some((one) => one.type === type && one.value === value)
         ? null
-        : { method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` },
+        : changing('DELETE', path`/features/${name}/tags/${type}/${value}`),
   });
 }
 
@@ -206,8 +206,8 @@ export const removeTag = (session, { project, name }, { type, value }) =>
   tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` },
-    undo: { method: 'POST', path: path`/features/${name}/tags`, body: { type, value } },
+    change: changing('DELETE', path`/features/${name}/tags/${type}/${value}`),
+    undo: changing('POST', path`/features/${name}/tags`, { type, value }),
     done: `The tag ${said(value)} is removed.`,
   });
 
@@ -239,22 +239,19 @@ export async function addDependency(session, { project, name, dependencies }) {
     values: { feature: '', enabled: 'true', variants: '' },
     sentence: ({ feature, enabled }) =>
       `${code(name)} is on only for users for whom ${code(feature || '…')} is ${enabled === 'true' ? 'on' : 'off'} too.`,
-    change: ({ feature, enabled, variants }) => ({
-      method: 'POST',
-      path: `${at}/dependencies`,
-      body: {
+    change: ({ feature, enabled, variants }) =>
+      changing('POST', `${at}/dependencies`, {
         feature,
         enabled: enabled === 'true',
         ...(enabled === 'true' ? { variants: valuesIn(variants) } : {}),
-      },
-    }),
+      }),
     done: ({ feature }) => `${name} depends on ${feature}.`,
     of: anyVersionOf({ project, name }),
     // A rollback does not change dependencies.
     undo({ feature }) {
       const replaced = dependencies.find((one) => one.feature === feature);
-      if (replaced !== undefined) return { method: 'POST', path: `${at}/dependencies`, body: replaced };
-      return { method: 'DELETE', path: at + path`/dependencies/${feature}` };
+      if (replaced !== undefined) return changing('POST', `${at}/dependencies`, replaced);
+      return changing('DELETE', at + path`/dependencies/${feature}`);
     },
   });
 }
@@ -265,8 +262,8 @@ export function removeDependency(session, { project, name }, dependency) {
   return tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: at + path`/${dependency.feature}` },
-    undo: { method: 'POST', path: at, body: dependency },
+    change: changing('DELETE', at + path`/${dependency.feature}`),
+    undo: changing('POST', at, dependency),
     done: `${name} no longer depends on ${dependency.feature}.`,
   });
 }
@@ -283,11 +280,11 @@ export function editLink(session, { project, name }, link) {
     ],
     values: { url: link?.url ?? '', title: link?.title ?? '' },
     sentence: ({ url, title }) => `${code(name)} leads to ${said(title || url || '…')}.`,
-    change: ({ url, title }) => ({
-      method: link === null ? 'POST' : 'PUT',
-      path: link === null ? at : at + path`/${link.id}`,
-      body: { url, title: title === '' ? null : title },
-    }),
+    change: ({ url, title }) =>
+      changing(link === null ? 'POST' : 'PUT', link === null ? at : at + path`/${link.id}`, {
+        url,
+        title: title === '' ? null : title,
+      }),
     done: () => `The links of ${name} are changed.`,
     of: anyVersionOf({ project, name }),
   });
@@ -298,7 +295,7 @@ export const removeLink = (session, { project, name }, { id, url, title }) =>
   tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/link/${id}` },
+    change: changing('DELETE', path`/projects/${project}/features/${name}/link/${id}`),
     done: `The link ${said(title ?? url)} is removed.`,
   });
 
@@ -320,14 +317,11 @@ export function completeFlag(session, { project, name }) {
     values: { status: 'kept', statusValue: '' },
     sentence: ({ status }) =>
       `${code(name)} is completed and its feature is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
-    change: ({ status, statusValue }) => ({
-      method: 'POST',
-      path: `${at}/complete`,
-      body: { status, ...(statusValue === '' ? {} : { statusValue }) },
-    }),
+    change: ({ status, statusValue }) =>
+      changing('POST', `${at}/complete`, { status, ...(statusValue === '' ? {} : { statusValue }) }),
     done: () => `${name} is completed.`,
     of: anyVersionOf({ project, name }),
-    undo: { method: 'POST', path: `${at}/uncomplete` },
+    undo: changing('POST', `${at}/uncomplete`),
   });
 }
 
@@ -341,8 +335,8 @@ export async function resumeFlag(session, { project, name }) {
   return tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'POST', path: `${at}/uncomplete` },
-    undo: completed === null ? null : { method: 'POST', path: `${at}/complete`, body: completed },
+    change: changing('POST', `${at}/uncomplete`),
+    undo: completed === null ? null : changing('POST', `${at}/complete`, completed),
     done: `${name} is reopened.`,
   });
 }

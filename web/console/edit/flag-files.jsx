@@ -1,5 +1,5 @@
 /** Flags as a file: what a project has in one environment, taken out, and brought in elsewhere. */
-import { messageOf } from '../client.js';
+import { changing, messageOf } from '../client.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -18,11 +18,7 @@ export function exportFlags(session, project, environments) {
     fields: [ENVIRONMENT(environments)],
     values: { environment: environments[0] ?? '' },
     sentence: ({ environment }) => `Downloads the flags of ${project} as they are in ${environment}.`,
-    change: ({ environment }) => ({
-      method: 'POST',
-      path: '/features-batch/export',
-      body: { project, environment },
-    }),
+    change: ({ environment }) => changing('POST', '/features-batch/export', { project, environment }),
     done: () => 'The flags are exported.',
     after: (response, { environment }) => save(`${project}-${environment}.json`, response),
   });
@@ -47,11 +43,8 @@ function save(name, content) {
 /** @param {Session} session @param {string} project @param {readonly string[]} environments */
 export function importFlags(session, project, environments) {
   /** @param {ImportValues} values @returns {Change} */
-  const change = ({ environment, text }) => ({
-    method: 'POST',
-    path: '/features-batch/import',
-    body: { project, environment, data: dataOf(text) },
-  });
+  const change = ({ environment, text }) =>
+    changing('POST', '/features-batch/import', { project, environment, data: dataOf(text) });
   return openEdit(session, {
     title: `Import flags into ${project}`,
     agree: 'Import',

@@ -1,4 +1,5 @@
 /** Makes, changes and deletes one of a kind, by its row. */
+import { changing } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { nameOf, pathOf } from '../kinds/kind.js';
 import { said } from '../said.jsx';
@@ -14,11 +15,12 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
   const { one, at, fields, prepare, bodyOf, changeBy = 'PUT', isWrittenOnce = false } = kind;
   const isNew = item === null;
   /** @param {object} now @returns {Change} */
-  const change = (now) => ({
-    method: isNew ? 'POST' : changeBy,
-    path: isNew ? at : (kind.changeAt?.(item) ?? pathOf(kind, item)),
-    body: bodyOf(now, isNew, item),
-  });
+  const change = (now) =>
+    changing(
+      isNew ? 'POST' : changeBy,
+      isNew ? at : (kind.changeAt?.(item) ?? pathOf(kind, item)),
+      bodyOf(now, isNew, item),
+    );
   const [extra, { values, pinned }] = await Promise.all([
     prepare?.(session) ?? null,
     readOne(session, kind, item),
@@ -36,7 +38,7 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
       `The ${one} ${said(isNew ? name : nameOf(kind, item))} is ${isNew ? 'created' : 'changed'}.`,
     undo(now, response, from) {
       if (!isNew) return change(from);
-      return isWrittenOnce ? null : { method: 'DELETE', path: pathOf(kind, { ...now, ...response }) };
+      return isWrittenOnce ? null : changing('DELETE', pathOf(kind, { ...now, ...response }));
     },
     ...(pinned === undefined ? {} : { pinned }),
     ...more,
@@ -75,7 +77,7 @@ export function removeKind(session, kind, item) {
     title: `Delete the ${one} ${name}?`,
     agree: 'Delete for good',
     text: typeof loses === 'string' ? loses : loses(item),
-    change: { method: 'DELETE', path: pathOf(kind, item) },
+    change: changing('DELETE', pathOf(kind, item)),
     done: `The ${one} ${name} is deleted.`,
   });
 }

@@ -1,5 +1,5 @@
 /** How many days flags of each type live, on the server and in a project. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { number } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -92,7 +92,7 @@ async function editLifetimes(session, project) {
       const set = Object.entries(days).filter(([, text]) => text.trim() !== '');
       const lifetimes =
         set.length === 0 ? null : Object.fromEntries(set.map(([type, text]) => [type, numberIn(text)]));
-      return { method: 'PUT', path: `${at}/settings`, body: { lifetimes } };
+      return changing('PUT', `${at}/settings`, { lifetimes });
     },
     done: () => 'The lifetimes are changed.',
     undo: 'before',

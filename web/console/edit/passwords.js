@@ -1,5 +1,5 @@
 /** Passwords of others. The server sends no email: the links are handed on. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -49,12 +49,8 @@ export function setPassword(session, user) {
         : `You get a link that works once, within 24 hours. Earlier links stop working; the password stays valid until a new one is chosen.`,
     change: ({ way, password }) =>
       way === 'set'
-        ? { method: 'POST', path: path`/user-admin/${user.id}/change-password`, body: { password } }
-        : {
-            method: 'POST',
-            path: '/user-admin/reset-password',
-            body: { id: user.username || user.email || '' },
-          },
+        ? changing('POST', path`/user-admin/${user.id}/change-password`, { password })
+        : changing('POST', '/user-admin/reset-password', { id: user.username || user.email || '' }),
     done: ({ way }) => (way === 'set' ? `The password of ${said(whose)} is set.` : 'The link is created.'),
     after: (response, { way }) => {
       if (way === 'set') return;

@@ -1,5 +1,5 @@
 /** The edits of a project: create, describe, delete, its members and its environments. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
@@ -33,11 +33,7 @@ export function createProject(session) {
     values: { name: '', id: '', description: '' },
     sentence: ({ name }) =>
       `The project ${said(name || '…')} will be created without flags, with every enabled environment.`,
-    change: ({ id, ...values }) => ({
-      method: 'POST',
-      path: '/projects',
-      body: id === '' ? values : { id, ...values },
-    }),
+    change: ({ id, ...values }) => changing('POST', '/projects', id === '' ? values : { id, ...values }),
     done: ({ name }) => `The project ${said(name)} is created.`,
     after: (response) => {
       const { id } = /** @type {{ id: string }} */ (response);
@@ -69,7 +65,7 @@ export async function describeProject(session, { id, name }) {
     ],
     values,
     sentence: (now) => `The project ${code(id)} will be named ${said(now.name || '…')}.`,
-    change: (body) => ({ method: 'PUT', path: at, body }),
+    change: (body) => changing('PUT', at, body),
     done: (now) => `The project ${said(now.name)} is changed.`,
     undo: 'before',
     pinned,
@@ -115,15 +111,12 @@ export async function editRules(session, { id, name }) {
     values,
     sentence: ({ pattern, limit }) =>
       `Names of new flags ${pattern === '' ? 'follow no pattern' : `match ${said(pattern)}`}; the project has ${limit === '' ? 'any number of flags' : `${limit} flags at most`}.`,
-    change: ({ pattern, example, description, limit, links }) => ({
-      method: 'PUT',
-      path: `${at}/settings`,
-      body: {
+    change: ({ pattern, example, description, limit, links }) =>
+      changing('PUT', `${at}/settings`, {
         featureNaming: pattern === '' ? null : { pattern, example, description },
         featureLimit: limit.trim() === '' ? null : numberIn(limit),
         linkTemplates: linesOf(links).map(linkTemplateOf),
-      },
-    }),
+      }),
     done: () => `The rules of ${said(name)} are changed.`,
     undo: 'before',
     pinned,
@@ -142,7 +135,7 @@ export const deleteProject = (session, { id, name }) =>
     title: `Delete the project ${said(name)}?`,
     agree: 'Delete for good',
     text: 'This also deletes its archived flags, its segments and its members’ roles, and cannot be undone. A project with unarchived flags cannot be deleted.',
-    change: { method: 'DELETE', path: path`/projects/${id}` },
+    change: changing('DELETE', path`/projects/${id}`),
     done: `The project ${said(name)} is deleted.`,
   });
 
@@ -156,15 +149,13 @@ function rolesOf(project, { id, isGroup, roleId }) {
   const ofUser = (role) => at + path`/users/${id}/roles/${role}`;
   /** @param {number} role @returns {Change} */
   const set = (role) =>
-    isGroup
-      ? { method: 'PUT', path: ofGroup, body: { roles: [role] } }
-      : { method: 'PUT', path: ofUser(role) };
+    isGroup ? changing('PUT', ofGroup, { roles: [role] }) : changing('PUT', ofUser(role));
   /** @type {Change} */
   const add = isGroup
-    ? { method: 'POST', path: `${at}/access`, body: { roles: [roleId], groups: [id] } }
-    : { method: 'POST', path: ofUser(roleId) };
+    ? changing('POST', `${at}/access`, { roles: [roleId], groups: [id] })
+    : changing('POST', ofUser(roleId));
   /** @type {Change} */
-  const remove = { method: 'DELETE', path: isGroup ? ofGroup : ofUser(roleId) };
+  const remove = changing('DELETE', isGroup ? ofGroup : ofUser(roleId));
   return { set, add, remove };
 }
 
@@ -239,15 +230,8 @@ export function removeMember(session, access, member) {
 
 /** @param {Session} session @param {string} project @param {string} environment @param {boolean} isWanted */
 export function setProjectEnvironment(session, project, environment, isWanted) {
-  const add = /** @type {const} */ ({
-    method: 'POST',
-    path: path`/projects/${project}/environments`,
-    body: { environment },
-  });
-  const remove = /** @type {const} */ ({
-    method: 'DELETE',
-    path: path`/projects/${project}/environments/${environment}`,
-  });
+  const add = changing('POST', path`/projects/${project}/environments`, { environment });
+  const remove = changing('DELETE', path`/projects/${project}/environments/${environment}`);
   if (isWanted) {
     return changeAtOnce(session, { change: add, undo: remove, done: `${project} uses ${environment}.` });
   }

@@ -1,5 +1,5 @@
 /** Makes flags in one environment as they are in another: the differences, each with a box, and the chosen ones carried out as one change. */
-import { messageOf, path } from '../client.js';
+import { changing, messageOf, path } from '../client.js';
 import { changesOf, environmentDifferences } from '../differences.js';
 import { counted, number } from '../format.js';
 import { asOption } from '../forms/choice.jsx';
@@ -40,11 +40,7 @@ export async function promote(session, project, flags, environments) {
   /** @param {Values} values */
   const chosen = (values) => offered(values).parts.filter((one) => !values.left.includes(keyOf(one, values)));
   /** @param {readonly Part[]} parts @returns {Change} */
-  const sending = (parts) => ({
-    method: 'POST',
-    path: at,
-    body: { changes: parts.map(({ ids: _, ...change }) => change) },
-  });
+  const sending = (parts) => changing('POST', at, { changes: parts.map(({ ids: _, ...change }) => change) });
   const [first = '', second = first] = environments;
   await openEdit(session, {
     title:

@@ -1,5 +1,5 @@
 /** Integrations: the services that receive events, and the state of their deliveries. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { counted } from '../format.js';
 import { field } from '../forms/field.js';
 import { DeliveryState, showDeliveries } from '../parts/deliveries.jsx';
@@ -147,7 +147,7 @@ export const INTEGRATIONS = {
   actions: (session, one) => [
     ['Deliveries', 'history', () => showDeliveries(session, one)],
     switchItem(session, 'The integration', one.enabled, (enabled) => ({
-      ...{ method: 'PUT', path: path`/addons/${one.id}`, body: { provider: one.provider, enabled } },
+      ...changing('PUT', path`/addons/${one.id}`, { provider: one.provider, enabled }),
     })),
   ],
 };

@@ -1,5 +1,5 @@
 /** People and programs that may come in: users, groups, roles, service accounts and invitations. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { setPassword, showPasswordLink } from '../edit/passwords.js';
 import { counted, date, userName } from '../format.js';
 import { asOptions } from '../forms/choice.jsx';
@@ -74,7 +74,7 @@ export const INVITATIONS = {
   }),
   actions: (session, { secret, name, enabled: isOn }) => [
     switchItem(session, `The invitation ${said(name)}`, isOn, (enabled) => ({
-      ...{ method: 'PUT', path: path`/invite-link/tokens/${secret}`, body: { enabled } },
+      ...changing('PUT', path`/invite-link/tokens/${secret}`, { enabled }),
     })),
   ],
 };

@@ -1,5 +1,5 @@
 /** The environments in which applications run, and the applications that have asked. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { number } from '../format.js';
 import { field } from '../forms/field.js';
@@ -60,7 +60,7 @@ export const ENVIRONMENTS = {
       session,
       environment.name,
       environment.enabled,
-      (isOn) => ({ method: 'POST', path: path`/environments/${environment.name}/${isOn ? 'on' : 'off'}` }),
+      (isOn) => changing('POST', path`/environments/${environment.name}/${isOn ? 'on' : 'off'}`),
       {
         title: `Switch ${environment.name} off?`,
         agree: 'Switch off',
@@ -78,11 +78,11 @@ function moveUp(session, all, moved) {
   const at = all.indexOf(moved);
   /** @param {readonly Environment[]} list */
   const order = (list) =>
-    /** @type {const} */ ({
-      method: 'PUT',
-      path: '/environments/sort-order',
-      body: Object.fromEntries(list.map(({ name }, index) => [name, index + 1])),
-    });
+    changing(
+      'PUT',
+      '/environments/sort-order',
+      Object.fromEntries(list.map(({ name }, index) => [name, index + 1])),
+    );
   const next = [...all.slice(0, at - 1), moved, ...all.slice(at - 1).filter((one) => one !== moved)];
   return changeAtOnce(session, {
     change: order(next),

@@ -1,5 +1,5 @@
 /** The parts of strategies, and those by which flags are sorted: segments, context fields, types of strategies and of tags. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { showUses } from '../edit/uses.jsx';
 import { counted } from '../format.js';
@@ -216,8 +216,8 @@ export const STRATEGY_TYPES = {
   }),
   loses: 'A strategy type in use cannot be deleted.',
   actions(session, { name, deprecated }) {
-    const deprecate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/deprecate` });
-    const reactivate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/reactivate` });
+    const deprecate = changing('POST', path`/strategies/${name}/deprecate`);
+    const reactivate = changing('POST', path`/strategies/${name}/reactivate`);
     const [change, undo] = deprecated ? [reactivate, deprecate] : [deprecate, reactivate];
     const state = deprecated ? 'offered again' : 'deprecated: forms no longer offer it';
     const done = `The strategy type ${said(name)} is ${state}.`;

@@ -1,5 +1,5 @@
 /** The deliveries of an integration: their state, the last ones, and the ways to go on. */
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { counted, dateTime } from '../format.js';
@@ -77,14 +77,14 @@ function Deliveries({ id, session }) {
   };
   const retry = async () => {
     await changeAtOnce(session, {
-      change: { method: 'POST', path: `${at}/retry` },
+      change: changing('POST', `${at}/retry`),
       done: 'It is sent again.',
     });
     refresh();
   };
   const test = async () => {
     try {
-      const { state } = await client.change({ method: 'POST', path: `${at}/test` });
+      const { state } = await client.change(changing('POST', `${at}/test`));
       if (state === 'success') notice('done', 'The test was delivered.');
       else notice('refused', 'The test was not delivered.');
     } catch (error) {
@@ -158,7 +158,7 @@ const goOn = (session, at, { lastEventId, newestEventId }, after) =>
     ],
     values: { eventId: lastEventId + 1 },
     sentence: ({ eventId }) => `Deliveries go on with event ${eventId}.`,
-    change: (body) => ({ method: 'POST', path: `${at}/position`, body }),
+    change: (body) => changing('POST', `${at}/position`, body),
     done: ({ eventId }) => `Deliveries go on with event ${eventId}.`,
     after,
   });

@@ -19,8 +19,8 @@ import { Empty } from './states.jsx';
  * @property {ComponentChildren} [actions]
  */
 
-/** @param {{ title: string, lead?: string, action?: ComponentChildren, crumb?: ComponentChildren }} props */
-export function ListingHead({ title, lead, action = null, crumb = null }) {
+/** @param {{ title: string, lead?: string, action?: ComponentChildren, crumb?: ComponentChildren, children?: ComponentChildren }} props */
+export function ListingHead({ title, lead, action = null, crumb = null, children }) {
   return (
     <div class="view-head">
       {crumb}
@@ -31,6 +31,7 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
         {action}
       </div>
       {lead === undefined ? null : <p class="lead">{lead}</p>}
+      {children}
     </div>
   );
 }

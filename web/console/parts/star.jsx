@@ -1,5 +1,7 @@
 /** Marks a flag or a project as a favorite of whoever is signed in. */
+
 import { useState } from 'preact/hooks';
+import { changing } from '../client.js';
 import { noticeRefusal } from '../notices.jsx';
 import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -15,7 +17,7 @@ export function Star({ at, name, isFavorite }) {
     if (isBusy) return;
     setBusy(true);
     try {
-      await session.client.change({ method: isFavorite ? 'DELETE' : 'POST', path: `${at}/favorites` });
+      await session.client.change(changing(isFavorite ? 'DELETE' : 'POST', `${at}/favorites`));
     } catch (error) {
       noticeRefusal(error);
     }

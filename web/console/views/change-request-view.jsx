@@ -23,7 +23,7 @@ import { capitalized, counted, userName } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
-import { RowAction } from '../parts/listing.jsx';
+import { ListingHead, RowAction } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { isAboutRequests, RequestLink, RequestState } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
@@ -108,14 +108,11 @@ function Head({ request, asked, available }) {
   const { project, title, environment, createdBy, createdAt, events, schedule: planned } = request;
   const reason = planned?.failureReason ?? planned?.reason;
   return (
-    <div class="view-head">
-      <ProjectCrumb project={project} />
-      <div class="row spread">
-        <h1>
-          <Name text={title} max={200} />
-        </h1>
-        <Actions request={request} asked={asked} available={available} />
-      </div>
+    <ListingHead
+      crumb={<ProjectCrumb project={project} />}
+      title={title}
+      action={<Actions request={request} asked={asked} available={available} />}
+    >
       <p class="row facts">
         <RequestState of={request} />
         <span>{`${counted(changesIn(request), 'change')} of ${environment}`}</span>
@@ -135,7 +132,7 @@ function Head({ request, asked, available }) {
           <Name text={reason} max={500} />
         </p>
       )}
-    </div>
+    </ListingHead>
   );
 }
 

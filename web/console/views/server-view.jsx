@@ -1,4 +1,5 @@
 /** The settings of the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
+import { changing } from '../client.js';
 import { LIFETIMES } from '../edit/lifetimes.jsx';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
@@ -111,11 +112,8 @@ function editOrigins(session, origins, after) {
       linesOf(lines).length === 0
         ? 'No page of another origin can read flags.'
         : `Pages of ${linesOf(lines).join(', ')} can read flags.`,
-    change: ({ origins: lines }) => ({
-      method: 'POST',
-      path: '/ui-config/cors',
-      body: { frontendApiOrigins: linesOf(lines) },
-    }),
+    change: ({ origins: lines }) =>
+      changing('POST', '/ui-config/cors', { frontendApiOrigins: linesOf(lines) }),
     done: () => 'The origins are changed.',
     undo: 'before',
     after,
@@ -125,7 +123,7 @@ function editOrigins(session, origins, after) {
 /** @param {{ enabled: boolean, refresh: () => void }} props */
 function Maintenance({ enabled, refresh }) {
   const session = useSession();
-  const begin = /** @type {const} */ ({ method: 'POST', path: '/maintenance', body: { enabled: true } });
+  const begin = changing('POST', '/maintenance', { enabled: true });
   const end = { ...begin, body: { enabled: false } };
   const turn = () =>
     enabled
