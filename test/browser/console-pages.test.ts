@@ -13,13 +13,10 @@ const NARROWEST = 320;
 function viewsOfConsole(): readonly string[] {
   const read = (name: string) => readFileSync(join(ROOT_FOLDER, 'web/console', name), 'utf8');
   const types = read('types.d.ts');
-  const [, plain = ''] = /export type PlainView =([^;]*);/.exec(types) ?? [];
+  const [, plain = ''] = /export const PLAIN =([^;]*);/.exec(read('place.js')) ?? [];
   const [, places = ''] = /export type Place =([^;]*(?:;[^;]*?)*?);\n\n/.exec(types) ?? [];
-  const [, kinds = ''] = /export const KINDS =.*\(\{([^}]*)\}\)/.exec(read('kinds.jsx')) ?? [];
-  return [
-    ...[...plain.matchAll(/\| '([a-z-]+)'/g), ...places.matchAll(/(?:view:|\|) '([a-z-]+)'/g)],
-    ...kinds.matchAll(/^ {2}'?([a-z-]+)'?:/gm),
-  ].map(([, view = '']) => view);
+  const named = [...plain.matchAll(/'([a-z-]+)'/g), ...places.matchAll(/(?:view:|\|) '([a-z-]+)'/g)];
+  return ['home', ...named.map(([, view = '']) => view)];
 }
 
 describeConsole('each page of the console', (shared) => {

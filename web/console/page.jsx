@@ -71,14 +71,8 @@ const OF_PROJECT = /** @type {const} */ ({
 
 /** Views that need nothing but their name, those of kinds aside. */
 const PLAIN = {
-  ...{
-    home: HomeView,
-    projects: ProjectsView,
-    'all-flags': AllFlagsView,
-    playground: PlaygroundView,
-    server: ServerView,
-  },
-  ...{ 'change-requests': ChangeRequestsView, 'stale-flags': StaleFlagsView },
+  ...{ home: HomeView, projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView },
+  ...{ 'change-requests': ChangeRequestsView, 'stale-flags': StaleFlagsView, server: ServerView },
   ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
 };
 

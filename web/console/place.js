@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 /** @import { Place } from './types.d.ts' */
 
 /** Views that need nothing but their name; the home needs no name either. */
-const PLAIN = /** @type {const} */ ([
+export const PLAIN = /** @type {const} */ ([
   ...[
     'projects',
     'all-flags',

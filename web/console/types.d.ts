@@ -16,19 +16,7 @@ export type {
 export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 
 /** Views that need nothing but their name. */
-export type PlainView =
-  | 'home'
-  | 'projects'
-  | 'all-flags'
-  | 'change-requests'
-  | 'stale-flags'
-  | 'playground'
-  | 'server'
-  | 'tokens'
-  | 'account'
-  | 'events'
-  | 'health'
-  | keyof typeof import('./kinds.jsx').KINDS;
+export type PlainView = 'home' | typeof import('./place.js').PLAIN[number];
 
 /** A page that can be shown: the address after `#`. */
 export type Place =
