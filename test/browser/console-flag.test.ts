@@ -144,7 +144,7 @@ describeConsole('the page of a flag', (shared) => {
     await history.getByText('description: 10 → 11').waitFor();
     await history.getByRole('button', { name: 'Older changes' }).click();
     await history.getByText('40 changes on', { exact: false }).waitFor();
-    await history.locator('summary', { hasText: 'Filter' }).click();
+    await history.getByRole('button', { name: 'Filter' }).click();
     await history.getByLabel('Kind of change').selectOption('Switched on or off');
     await history.getByText('switched on in development').waitFor();
     assert.equal(await history.locator('.event').count(), 1);
