@@ -162,9 +162,70 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('heading', { name: 'Stages' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
     await evaluateInProduction(shared.server, 'used');
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+    await page.setViewportSize({ width: 1280, height: 300 });
     await page.reload();
-    await page.getByText('highest: 1', { exact: true }).waitFor();
+    const usage = page.getByRole('region', { name: 'Usage' });
+    await usage.getByText('As a table').waitFor({ state: 'attached' });
+    const library = () => loaded.filter((path) => /\/uPlot\.esm-\w+\.js$/.test(path)).length;
+    assert.equal(library(), 0, 'nothing draws before the picture comes into view');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await usage.scrollIntoViewIfNeeded();
+    await usage.locator('canvas').waitFor();
+    assert.equal(library(), 1);
+    await usage.getByRole('img', { name: /^1 evaluation in production, \d+ % on$/ }).waitFor();
+    // What was done to the flag in this hour is one mark.
+    const mark = usage.getByRole('img', { name: /created by/ });
+    await mark.focus();
+    await usage
+      .getByText(/created by/)
+      .first()
+      .waitFor();
+    await usage.getByText('As a table').click();
+    await usage.getByRole('row').nth(1).getByText('1', { exact: true }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await isAccessible(page, `the picture, ${colorScheme}`);
+    }
+    await usage.getByLabel('Period').selectOption('Last 30 days');
+    await usage.getByRole('columnheader', { name: 'Day' }).waitFor();
+    await usage.locator('canvas').waitFor();
     await page.getByRole('button', { name: 'shop' }).click();
+    await page.getByRole('dialog', { name: /^Application/ }).waitFor();
+  });
+
+  it('draws how a project is and how it is used, in the theme that is chosen, and leads to its applications', async () => {
+    await makeFlag(shared.server.call, 'drawn');
+    await evaluateInProduction(shared.server, 'drawn');
+    const page = await shared.signedIn({ place: '#/projects/default/insights', colorScheme: 'light' });
+    for (const name of [
+      /flags? created and 0 archived in 4 weeks/,
+      /changes? in 30 days/,
+      /evaluations? in/,
+    ]) {
+      const picture = page.getByRole('img', { name });
+      await picture.scrollIntoViewIfNeeded();
+      await picture.locator('canvas').waitFor();
+    }
+    await page.getByText('Neither stale nor overdue').waitFor();
+    const canvas = page.locator('.plot-canvas canvas').first();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    const pixels = () =>
+      canvas.evaluate((drawn) => (drawn as unknown as { toDataURL(): string }).toDataURL());
+    const light = await pixels();
+    await page.getByLabel('Theme').selectOption('Dark');
+    await page.waitForFunction(
+      (before) =>
+        (
+          globalThis as unknown as { document: { querySelector(what: string): { toDataURL(): string } } }
+        ).document
+          .querySelector('.plot-canvas canvas')
+          .toDataURL() !== before,
+      light,
+    );
+    await isAccessible(page, 'the insights');
+    await page.getByRole('button', { name: 'shop', exact: true }).click();
     await page.getByRole('dialog', { name: /^Application/ }).waitFor();
   });
 

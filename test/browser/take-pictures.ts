@@ -220,7 +220,7 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   archive: [`${SHOP}/archive`, '.listing'],
   settings: [`${SHOP}/settings`, '.listing'],
   history: [`${SHOP}/history`, '.event'],
-  insights: [`${SHOP}/insights`, '.tile'],
+  insights: [`${SHOP}/insights`, '.picture'],
   'stale-flags': [`${SHOP}/stale-flags`, '.listing'],
   'all-stale-flags': ['#/stale-flags', '.listing'],
   health: ['#/health', '.tile'],

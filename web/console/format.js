@@ -8,6 +8,11 @@ const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', time
 /** @param {number} value */
 export const number = (value) => NUMBER.format(value);
 
+const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact' });
+
+/** A number in little room: `12K`. @param {number} value */
+export const compact = (value) => COMPACT.format(value);
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 

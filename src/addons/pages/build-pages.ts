@@ -42,6 +42,9 @@ const TARGET = 'es2022';
 /** Letters and digits of a digest in a name. */
 const DIGEST_LENGTH = 10;
 
+/** Names that hold a digest, by `digestName` or by esbuild: they are never those of other content. */
+export const DIGEST_NAME = /-(?:[0-9a-f]{10}|[0-9A-Z]{8})\.[a-z]+$/;
+
 /** References of a page to files of its own. */
 const REFERENCE = /(?<=(?:href|src)=")[a-z]+\/[\w./-]+\.(?:css|jsx?|svg)(?=")/g;
 
@@ -87,31 +90,40 @@ export async function buildManual(): Promise<PageFiles> {
   }
 }
 
-/** Each source with all that it imports, under its own name; and the licenses of the packages among that. */
+/** Each source with all that it imports, under its own name; what it loads later only, as files beside it; and the licenses of the packages among that. */
 async function bundle(
   sources: readonly string[],
 ): Promise<{ files: Map<string, Uint8Array>; licenses: string }> {
   // The package has what was built, and no builder.
   const { build, stop } = await import('esbuild');
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: SOURCE_FOLDER,
-    entryPoints: [...sources],
-    outbase: SOURCE_FOLDER,
-    outdir: SOURCE_FOLDER,
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    target: TARGET,
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-  });
+  const bundled = await Promise.all(
+    // Each by itself: what two pages share is part of both, and no further request.
+    sources.map((source) =>
+      build({
+        absWorkingDir: SOURCE_FOLDER,
+        entryPoints: [source],
+        outbase: SOURCE_FOLDER,
+        outdir: SOURCE_FOLDER,
+        bundle: true,
+        splitting: true,
+        chunkNames: `${dirname(source)}/[name]-[hash]`,
+        minify: true,
+        write: false,
+        metafile: true,
+        format: 'esm',
+        target: TARGET,
+        jsx: 'automatic',
+        jsxImportSource: 'preact',
+      }),
+    ),
+  );
   await stop();
   const files = new Map(
-    outputFiles.map(({ path, contents }) => [relative(SOURCE_FOLDER, path).replaceAll('\\', '/'), contents]),
+    bundled
+      .flatMap(({ outputFiles }) => outputFiles)
+      .map(({ path, contents }) => [relative(SOURCE_FOLDER, path).replaceAll('\\', '/'), contents]),
   );
-  return { files, licenses: licensesOf(Object.keys(metafile.inputs)) };
+  return { files, licenses: licensesOf(bundled.flatMap(({ metafile }) => Object.keys(metafile.inputs))) };
 }
 
 /** `inputs`: files relative to `web/`. */
@@ -132,7 +144,9 @@ function licenseOf(folder: string): string {
   return [name, ...texts.map((file) => readFileSync(join(folder, file), 'utf8'))].join('\n\n');
 }
 
+/** `name` where esbuild has put a digest into it already, which other files know. */
 function digestName(name: string, content: Uint8Array): string {
+  if (DIGEST_NAME.test(name)) return name;
   const digest = createHash('sha256').update(content).digest('hex').slice(0, DIGEST_LENGTH);
   const extension = extname(name);
   return `${name.slice(0, -extension.length)}-${digest}${extension}`;

@@ -12,7 +12,7 @@ import type { PlainRoute } from '../../http/serving/route.ts';
 import { OPEN_AT_ROOT, type Surface } from '../../http/serving/surface.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
-import { buildManual, buildPages, builtFiles, type PageFiles } from './build-pages.ts';
+import { buildManual, buildPages, builtFiles, DIGEST_NAME, type PageFiles } from './build-pages.ts';
 
 /** Only what this server sends runs, only this server is talked to, and no other page frames this one. */
 const PAGE_POLICY = [
@@ -146,8 +146,7 @@ async function readManual(root: string): Promise<Pages> {
   );
 }
 
-/** A name that holds a digest is never that of other content. */
-const lifeOf = (name: string): string => (/-[0-9a-f]{10}\.[a-z]+$/.test(name) ? IMMUTABLE : 'no-cache');
+const lifeOf = (name: string): string => (DIGEST_NAME.test(name) ? IMMUTABLE : 'no-cache');
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {

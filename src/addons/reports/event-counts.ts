@@ -75,6 +75,33 @@ export async function activityByDate(
   return days;
 }
 
+/** Weeks that are counted, the running one included. */
+const WEEKS = 12;
+
+/** Flags that were created and archived in each of the last weeks, oldest first; weeks begin on Monday in UTC. */
+export async function flagsByWeek(
+  context: Context,
+  project: string,
+): Promise<
+  readonly { readonly date: string; readonly created: number; readonly archived: number }[] | Refusal
+> {
+  const today = Math.floor(context.now() / DAY_MS);
+  // Day 0 was a Thursday.
+  const monday = today - ((today + 3) % 7);
+  const weeks = [];
+  for (let ago = WEEKS - 1; ago >= 0; ago -= 1) {
+    const fromMs = (monday - 7 * ago) * DAY_MS;
+    const span = { project, fromMs, untilMs: fromMs + 7 * DAY_MS - 1 };
+    const counts = await countAll(context, {
+      created: { ...span, type: 'feature-created' },
+      archived: { ...span, type: 'feature-archived' },
+    });
+    if (isRefusal(counts)) return counts;
+    weeks.push({ date: new Date(fromMs).toISOString().slice(0, 10), ...counts });
+  }
+  return weeks;
+}
+
 interface LeadTime {
   readonly name: string;
   /** Days from the creation to the first time that the flag was switched on in an environment of the type production. */

@@ -8,7 +8,7 @@ import { healthOf, projectFigures, stateCounts } from '../../http/admin/project-
 import { settledResponse } from '../../http/admin/responses.ts';
 import { stagesView } from '../../http/admin/views.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
-import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
+import { activityByDate, countAll, flagsByWeek, leadTimes, windowStarts } from './event-counts.ts';
 import { ProjectInsightsSchema, ProjectStatusSchema, StageCountsSchema } from './report-schemas.ts';
 
 type Context = RequestContext<unknown>;
@@ -70,9 +70,12 @@ async function readStatus(context: Context, project: ProjectState): Promise<Read
   const [figures] = await projectFigures([project], { world, now: now() }, requester);
   const activityCountByDate = await activityByDate(context, id);
   if (isRefusal(activityCountByDate)) return activityCountByDate;
+  const weeks = await flagsByWeek(context, id);
+  if (isRefusal(weeks)) return weeks;
   const { staleCount, potentiallyStaleCount } = stateCounts(figures!);
   return settledResponse(context, {
     activityCountByDate,
+    flagsByWeek: weeks,
     health: { current: healthOf(figures!) },
     resources,
     staleFlags: { total: staleCount + potentiallyStaleCount },

@@ -86,6 +86,10 @@ export const ProjectStatusSchema = titled('ProjectStatus', {
     v.array(v.object({ date: v.string(), count: Count })),
     'Events of the last 30 days in UTC; days without any are left out.',
   ),
+  flagsByWeek: described(
+    v.array(v.object({ date: v.string(), created: Count, archived: Count })),
+    'Flags created and archived in each of the last 12 weeks, which begin on Monday in UTC.',
+  ),
   health: v.object({ current: Percent }),
   resources: v.object({
     apiTokens: described(Count, 'That name the project.'),

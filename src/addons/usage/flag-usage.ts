@@ -1,11 +1,12 @@
 /** How often applications evaluated a flag (docs/specification/usage.md). */
-import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import { each, inTurns } from '../../actors/turn.ts';
+import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import { SIDES } from './reports.ts';
 import { usageIn } from './usage.ts';
-import { FlagUsageSchema, RawFlagUsageSchema } from './usage-schemas.ts';
-import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from './usage-table.ts';
+import { FlagUsageSchema, RawFlagUsageSchema, UsageSumsSchema } from './usage-schemas.ts';
+import { DAY_MS, type FlagCount, floorTo, HOUR_MS, type PeriodCount } from './usage-table.ts';
 
 const FLAG_USAGE = '/client-metrics/features/:featureName';
 
@@ -80,7 +81,8 @@ function summary(context: RequestContext<unknown>): ReadResponse {
   return { revision: NO_STATE_SHOWN, response: jsonResponse(200, body) };
 }
 
-function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
+/** The query parameter; what it cannot be is refused. */
+function hoursBackIn(context: RequestContext<unknown>): number | Refusal {
   const text = context.query('hoursBack');
   const hours = text === '' ? HOURS_MAX : /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
   if (hours < 1 || hours > HOURS_BACK_MAX) {
@@ -89,6 +91,12 @@ function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
       '/query/hoursBack',
     );
   }
+  return hours;
+}
+
+function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
+  const hours = hoursBackIn(context);
+  if (isRefusal(hours)) return hours;
   const sinceMs = context.now() - hours * HOUR_MS;
   const byHour = countsOf(context, 'hour', floorTo(sinceMs, hours > HOURS_MAX ? DAY_MS : HOUR_MS));
   const counts =
@@ -106,6 +114,35 @@ function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
     revision: NO_STATE_SHOWN,
     response: jsonResponse(200, { ...RESPONSE_HEAD, data }),
   };
+}
+
+/** Sums over all flags that the caller sees, or over those of one project. There may be many counts to look through. */
+async function sums(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
+  const hours = hoursBackIn(context);
+  if (isRefusal(hours)) return hours;
+  const { world, requester } = context;
+  const project = context.query('project');
+  if (project !== '' && !world.projects.has(project)) return notFound(`There is no project "${project}".`);
+  const stepMs = hours > HOURS_MAX ? DAY_MS : HOUR_MS;
+  const sinceMs = floorTo(context.now() - hours * HOUR_MS, stepMs);
+  const found = new Map<string, { startMs: number; environment: string; yes: number; no: number }>();
+  const add = ({ flag, startMs: begunMs, count }: FlagCount): void => {
+    const home = world.flagProjects.get(flag);
+    if (home === undefined || (project !== '' && home !== project)) return;
+    const { environment, yes, no } = count;
+    const startMs = floorTo(begunMs, stepMs);
+    const key = `${startMs} ${environment}`;
+    const sum = found.get(key) ?? { startMs, environment, yes: 0, no: 0 };
+    found.set(key, { ...sum, yes: sum.yes + yes, no: sum.no + no });
+  };
+  const kinds = stepMs === DAY_MS ? (['hour', 'day'] as const) : (['hour'] as const);
+  for (const side of SIDES)
+    for (const kind of kinds)
+      await inTurns(each(usageIn(context).counts(side).countsSince(kind, sinceMs), add), requester);
+  const data = [...found.values()]
+    .sort((a, b) => b.startMs - a.startMs)
+    .map(({ startMs, ...sum }) => ({ ...sum, timestamp: new Date(startMs).toISOString() }));
+  return { revision: NO_STATE_SHOWN, response: jsonResponse(200, { ...RESPONSE_HEAD, data }) };
 }
 
 /** The days that are not over for long are there as hours. */
@@ -126,6 +163,11 @@ function added(a: PeriodCount, b: PeriodCount): PeriodCount {
   return { ...a, yes: a.yes + b.yes, no: a.no + b.no, variants: variants.size === 0 ? null : variants };
 }
 
+const HOURS_BACK = {
+  description: `How far to go back: up to ${HOURS_MAX} hours by hours, beyond them by days.`,
+  schema: { type: 'integer', minimum: 1, maximum: HOURS_BACK_MAX, default: HOURS_MAX },
+} as const;
+
 export const flagUsageRoutes = underTag('Usage', [
   readRoute(`GET ${FLAG_USAGE}`, {
     operationId: 'getFeatureUsageSummary',
@@ -136,14 +178,21 @@ export const flagUsageRoutes = underTag('Usage', [
   readRoute(`GET ${FLAG_USAGE}/raw`, {
     operationId: 'getRawFeatureMetrics',
     summary: 'List how often each application evaluated a flag, by hours or by days, the newest first.',
-    query: {
-      hoursBack: {
-        description: `How far to go back: up to ${HOURS_MAX} hours by hours, beyond them by days.`,
-        schema: { type: 'integer', minimum: 1, maximum: HOURS_BACK_MAX, default: HOURS_MAX },
-      },
-    },
+    query: { hoursBack: HOURS_BACK },
     success: { status: 200, schema: RawFlagUsageSchema },
     refusals: ['ValidationError'],
     read: raw,
+  }),
+  readRoute('GET /client-metrics/usage', {
+    operationId: 'getUsage',
+    summary:
+      'List how often flags were evaluated in each environment, by hours or by days, the newest first.',
+    query: {
+      hoursBack: HOURS_BACK,
+      project: { description: 'The project of the flags; without it all flags that the caller sees count.' },
+    },
+    success: { status: 200, schema: UsageSumsSchema },
+    refusals: ['ValidationError', 'NotFoundError'],
+    read: sums,
   }),
 ]);

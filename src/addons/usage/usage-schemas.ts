@@ -39,6 +39,11 @@ export const RawFlagUsageSchema = titled('RawFlagUsage', {
   ),
 });
 
+export const UsageSumsSchema = titled('UsageSums', {
+  ...VERSION_ENTRIES,
+  data: v.array(titled('UsageSum', PERIOD_ENTRIES)),
+});
+
 const APPLICATION_ENTRIES = {
   appName: v.string(),
   createdAt: described(Timestamp, 'The first report.'),

@@ -46,6 +46,13 @@ export interface PeriodCount extends Readonly<Count> {
   readonly startMs: number;
 }
 
+/** One count, with the flag and the start of the period that it is of. */
+export interface FlagCount {
+  readonly flag: string;
+  readonly startMs: number;
+  readonly count: Readonly<Count>;
+}
+
 export interface PeriodId {
   readonly kind: 'hour' | 'day';
   readonly startMs: number;
@@ -129,6 +136,14 @@ export class UsageTable {
     for (const period of this.#of(kind).toReversed()) {
       if (period.startMs < sinceMs) return;
       for (const count of period.flags.get(flag)?.values() ?? []) yield { startMs: period.startMs, ...count };
+    }
+  }
+
+  /** Steps through the counts of all flags, in the periods that begin at `sinceMs` or later. */
+  *countsSince(kind: PeriodId['kind'], sinceMs: number): Generator<FlagCount> {
+    for (const { startMs, flags } of this.#of(kind)) {
+      if (startMs < sinceMs) continue;
+      for (const [flag, counts] of flags) for (const count of counts.values()) yield { flag, startMs, count };
     }
   }
 

@@ -83,7 +83,7 @@ export class Usage implements UsageView {
     return this.#signIns;
   }
 
-  counts(side: Side): Pick<UsageTable, 'countsOf' | 'flagsOf' | 'bytes' | 'droppedCount'> {
+  counts(side: Side): Pick<UsageTable, 'countsOf' | 'countsSince' | 'flagsOf' | 'bytes' | 'droppedCount'> {
     return this.#sides[side].counts;
   }
 

@@ -66,10 +66,14 @@ describeInterface('reports', (server) => {
     const token = { tokenName: 'sdk', type: 'client', projects: ['default'], environment: 'production' };
     await call('POST', '/api-tokens', token);
     const { totalEvents } = (await call('POST', '/events/search', { project: 'default', limit: 1 })).body;
-    const { activityCountByDate, ...status } = await get('/projects/default/status');
+    const { activityCountByDate, flagsByWeek, ...status } = await get('/projects/default/status');
     const sum = activityCountByDate.reduce((all: number, { count }: { count: number }) => all + count, 0);
     assert.equal(sum, totalEvents);
     assert.match(activityCountByDate[0].date, /^\d{4}-\d\d-\d\d$/);
+    assert.equal(flagsByWeek.length, 12);
+    const { date, ...counts } = flagsByWeek.at(-1);
+    assert.deepEqual([new Date(date).getUTCDay(), counts], [1, { created: 5, archived: 1 }]);
+    assert.deepEqual(flagsByWeek[0].created, 0);
     assert.deepEqual(status, {
       health: { current: 75 },
       resources: { apiTokens: 1, members: 2, segments: 1 },
@@ -82,8 +86,8 @@ describeInterface('reports', (server) => {
         archived: { currentFlags: 1, last30Days: 1 },
       },
     });
-    const counts = { initial: 4, preLive: 0, live: 0, completed: 0, archived: 1 };
-    assert.deepEqual(await get('/lifecycle/count'), counts);
+    const stages = { initial: 4, preLive: 0, live: 0, completed: 0, archived: 1 };
+    assert.deepEqual(await get('/lifecycle/count'), stages);
   });
 
   it('about the service count what there is, and stay after a restart', async () => {

@@ -48,6 +48,16 @@ describeInterface('an application that reported for a private project alone', (s
       assert.equal((await server().call('GET', path, undefined, { token })).body.total, 0, path);
     for (const path of ['', '/raw'].map((end) => `/client-metrics/features/%.flag${end}`))
       assert.equal(await asked('GET', path, HIDDEN!), await asked('GET', path, ABSENT!), path);
+    const sums = (await server().call('GET', '/client-metrics/usage')).body.data;
+    assert.deepEqual(
+      sums.map(({ yes, no }: { yes: number; no: number }) => [yes, no]),
+      [[3, 1]],
+      'an Admin sees them',
+    );
+    const { body } = await server().call('GET', '/client-metrics/usage', undefined, { token });
+    assert.deepEqual(body.data, []);
+    const ofProject = '/client-metrics/usage?project=%';
+    assert.equal(await asked('GET', ofProject, HIDDEN!), await asked('GET', ofProject, ABSENT!));
   });
 
   it('is to those who read, describe and forget it as one that never reported', async () => {

@@ -308,6 +308,39 @@ describeInterface('reports of applications', (server) => {
     assert.deepEqual(await Promise.all(paths.map(read)), before);
   });
 
+  it('are summed over the flags of a project and of all projects, by hours and by days', async () => {
+    const { call } = server();
+    await call('POST', '/projects', { id: 'summed', name: 'Summed' });
+    for (const name of ['sum-1', 'sum-2']) await call('POST', '/projects/summed/features', { name });
+    const token = await addToken(server(), { type: 'client', environment: 'production' });
+    const before = await read('/client-metrics/usage');
+    for (const appName of ['one', 'two'])
+      await send('/api/client/metrics', token, {
+        appName,
+        bucket: bucketOf({ 'sum-1': COUNTS, 'sum-2': { yes: 0, no: 5 } }),
+      });
+    interface Sum {
+      readonly environment: string;
+      readonly timestamp: string;
+      readonly yes: number;
+      readonly no: number;
+    }
+    const total = (data: readonly Sum[]) =>
+      data.reduce(([yes, no], one) => [yes! + one.yes, no! + one.no], [0, 0]);
+    for (const hoursBack of [1, 48, 49, 2160]) {
+      const { data } = await read(`/client-metrics/usage?project=summed&hoursBack=${hoursBack}`);
+      assert.deepEqual(total(data), [6, 12], `${hoursBack} hours`);
+      assert(data.every(({ environment }: Sum) => environment === 'production'));
+      const stepMs = hoursBack > 48 ? 86_400_000 : 3_600_000;
+      assert(data.every(({ timestamp }: Sum) => Date.parse(timestamp) % stepMs === 0));
+    }
+    const [yes, no] = total(before.data);
+    assert.deepEqual(total((await read('/client-metrics/usage')).data), [yes! + 6, no! + 12]);
+    assert.equal((await call('GET', '/client-metrics/usage?project=no-such')).status, 404);
+    const hours = await call('GET', '/client-metrics/usage?hoursBack=2161');
+    assert.deepEqual([hours.status, hours.body.details[0].path], [400, '/query/hoursBack']);
+  });
+
   it('are refused where they are malformed or too large, and nothing is counted', async () => {
     const token = await addToken(server(), { type: 'client', environment: 'development' });
     const post = (path: string, body: unknown) =>

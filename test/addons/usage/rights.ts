@@ -11,6 +11,7 @@ export const OPERATIONS = {
     'getOutdatedProjectSdks',
     'getProjectApplications',
     'getRawFeatureMetrics',
+    'getUsage',
   ],
   'targeting:write': ['createApplication', 'deleteApplication'],
 };

@@ -16,7 +16,7 @@ export const PAGES: Readonly<Record<string, readonly [place: string, content: st
   archive: ['#/projects/default/archive', '.listing'],
   settings: ['#/projects/default/settings', '.listing'],
   history: ['#/projects/default/history', '.event'],
-  insights: ['#/projects/default/insights', '.tile'],
+  insights: ['#/projects/default/insights', '.part'],
   'stale-flags': ['#/projects/default/stale-flags', '.listing'],
   'all-stale-flags': ['#/stale-flags', '.listing'],
   projects: ['#/projects', '.listing'],

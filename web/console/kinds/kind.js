@@ -23,6 +23,7 @@ import { field } from '../forms/field.js';
  * @property {(body: any) => readonly T[]} listIn
  * @property {(one: any) => string} [pathOf] below that of the list, by its id or its name, if not said
  * @property {(one: T) => string} [nameOf] if not its name
+ * @property {(one: T) => ComponentChildren} [link] its name where that leads to more
  * @property {(one: T) => string} [noteOf] below the name
  * @property {readonly (readonly [title: string, cell: (one: T, body: any) => ComponentChildren])[]} columns besides the name
  * @property {(one: T) => boolean} [isFixed] whether it is there always, and nobody changes it

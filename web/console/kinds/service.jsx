@@ -3,7 +3,7 @@ import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { number } from '../format.js';
 import { field } from '../forms/field.js';
-import { showApplication } from '../parts/application.jsx';
+import { ApplicationLink } from '../parts/application.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
 import { DESCRIPTION, NAME, switchItem, textsOf } from './kind.js';
@@ -102,6 +102,7 @@ export const APPLICATIONS = {
   listIn: ({ applications }) => applications,
   pathOf: ({ appName }) => path`/metrics/applications/${appName}`,
   nameOf: ({ appName }) => appName,
+  link: ({ appName }) => <ApplicationLink name={appName} />,
   columns: [
     ['Description', ({ description }) => description],
     ['Projects', ({ usage }) => usage.map(({ project }) => project).join(', ')],
@@ -121,6 +122,5 @@ export const APPLICATIONS = {
   bodyOf: ({ description, url }) => ({ description, url }),
   isReported: true,
   changeBy: 'POST',
-  actions: (session, { appName }) => [['Details', 'application', () => showApplication(session, appName)]],
   loses: 'It is listed again when its SDK next connects.',
 };

@@ -5,6 +5,7 @@ import { openPanel } from '../forms/panel.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name, said } from '../said.jsx';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
 import { Listing } from './listing.jsx';
 import { Empty } from './states.jsx';
 import { TimeAgo } from './time-ago.jsx';
@@ -12,8 +13,18 @@ import { TimeAgo } from './time-ago.jsx';
 /** @import { ApplicationInstance, ApplicationOverview, Session } from '../types.d.ts' */
 
 /** @param {Session} session @param {string} name */
-export const showApplication = (session, name) =>
+const showApplication = (session, name) =>
   openPanel(session, `Application ${said(name)}`, <Application name={name} />);
+
+/** The name, which leads to it. @param {{ name: string }} props */
+export function ApplicationLink({ name }) {
+  const session = useSession();
+  return (
+    <Button looks="link" act={() => showApplication(session, name)}>
+      <Name text={name} />
+    </Button>
+  );
+}
 
 /** @param {{ name: string }} props */
 function Application({ name }) {

@@ -1,19 +1,17 @@
-/** How often applications evaluated a flag, hour by hour or day by day: what was on and what was off in each environment, and by whom. */
+/** How often applications evaluated a flag, the flags of a project or all flags, as curves by the hour or by the day, with what was changed meanwhile. */
 import { Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { path } from '../client.js';
-import { counted, date, dateTime, number } from '../format.js';
+import { counted, number } from '../format.js';
 import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
-import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
-import { showApplication } from './application.jsx';
-import { Bars } from './bars.jsx';
-import { Button } from './button.jsx';
+import { deedOf } from '../words.js';
+import { ApplicationLink } from './application.jsx';
+import { Plot, STEPS, sumOf } from './plot.jsx';
 
-/** @import { RawFlagUsage } from '../types.d.ts' */
-
-const HOUR_MS = 3_600_000;
+/** @import { Environment, LoggedEvent, RawFlagUsage, UsageSums } from '../types.d.ts' */
+/** @import { Mark } from './plot.jsx' */
 
 /** Spans that can be looked at, in hours. Beyond two days the server adds the hours of a day up. @type {readonly (readonly [string, string])[]} */
 const SPANS = [
@@ -21,131 +19,169 @@ const SPANS = [
   ['48', 'Last 48 hours'],
   ['168', 'Last 7 days'],
   ['720', 'Last 30 days'],
+  ['2160', 'Last 90 days'],
 ];
 
-/** From as many hours on there is one bar for each day. */
-const BY_DAY_FROM = 72;
+/** Hours up to which a step is an hour. */
+const BY_HOUR_MAX = 48;
 
-/** @typedef {RawFlagUsage['data']} Counts */
+/** @typedef {UsageSums['data'][number] & Partial<RawFlagUsage['data'][number]>} Count */
 
-/** @param {{ flag: string, environments: readonly string[] }} props */
-export function UsageChart({ flag, environments }) {
-  const session = useSession();
-  const { client } = session;
-  const [hours, setHours] = useState('48');
-  const [application, setApplication] = useState('');
-  /** @returns {Promise<RawFlagUsage>} */
-  const load = () => client.get(path`/client-metrics/features/${flag}/raw?hoursBack=${hours}`);
-  const { data } = useResource(load, [client, flag, hours]).loaded.value?.value ?? { data: [] };
-  const applications = [...new Set(data.map(({ appName }) => appName))].sort();
-  const counts = application === '' ? data : data.filter(({ appName }) => appName === application);
+/** Ways to tell counts apart: by each the parts of a count, with their names. @type {Readonly<Record<string, readonly [text: string, parts: (count: Count) => readonly (readonly [string, number])[]]>>} */
+const WAYS = {
+  outcome: [
+    'On and off',
+    ({ yes, no }) => [
+      ['on', yes],
+      ['off', no],
+    ],
+  ],
+  variant: ['By variant', ({ variants = {} }) => Object.entries(variants)],
+  environment: ['By environment', ({ environment, yes, no }) => [[environment, yes + no]]],
+  application: [
+    'By application',
+    ({ appName, yes, no }) => (appName === undefined ? [] : [[appName, yes + no]]),
+  ],
+};
+
+/** @param {{ flag: string, environments: readonly Pick<Environment, 'name' | 'type'>[], events: readonly LoggedEvent[] }} props */
+export function UsageChart({ flag, environments, events }) {
+  // What is on in production is what most look for.
+  const first = environments.find(({ type }) => type === 'production')?.name ?? '';
+  const marks = useMemo(
+    () =>
+      events.map((event) => ({
+        at: Date.parse(event.createdAt),
+        text: `${deedOf(event)} by ${event.createdBy}`,
+        environment: event.environment,
+      })),
+    [events],
+  );
   return (
     <section class="card" aria-label="Usage">
-      <div class="card-head">
+      <Usage
+        at={path`/client-metrics/features/${flag}/raw`}
+        first={first}
+        marks={marks}
+        none="No application has evaluated it in this time."
+      />
+    </section>
+  );
+}
+
+/** The use of all flags of a project; without one of all that one sees. @param {{ project?: string }} props */
+export const FlagsUsage = ({ project = '' }) => (
+  <section class="part" aria-label="Usage">
+    <Usage
+      at={path`/client-metrics/usage?project=${project}`}
+      none="No application has evaluated flags in this time."
+    />
+  </section>
+);
+
+/** @param {{ at: string, none: string, first?: string, marks?: readonly (Mark & { environment: string | null })[] }} props */
+function Usage({ at, none, first = '', marks = [] }) {
+  const { client } = useSession();
+  const [hours, setHours] = useState('48');
+  const [environment, setEnvironment] = useState(first);
+  const [wanted, setWay] = useState('outcome');
+  /** @returns {Promise<{ hours: number, data: readonly Count[] }>} */
+  const load = async () => {
+    const { data } = await client.get(`${at}${at.includes('?') ? '&' : '?'}hoursBack=${hours}`);
+    return { hours: Number(hours), data };
+  };
+  // Another period is loaded while the one before it stays in sight.
+  const shown = useRef(/** @type {Awaited<ReturnType<typeof load>> | undefined} */ (undefined));
+  shown.current = useResource(load, [client, at, hours]).loaded.value?.value ?? shown.current;
+  const loaded = shown.current;
+  const data = loaded?.data ?? NOTHING;
+  const names = distinct(data.map((count) => count.environment));
+  const here = names.includes(environment) ? environment : '';
+  const ways = Object.entries(WAYS)
+    .filter(
+      ([, [, parts]]) => distinct(data.flatMap((count) => parts(count).map(([name]) => name))).length > 1,
+    )
+    .map(([way, [text]]) => /** @type {const} */ ([way, text]));
+  const way = ways.some(([key]) => key === wanted) ? wanted : 'outcome';
+  const counts = data.filter((count) => here === '' || count.environment === here);
+  const picture = useMemo(() => pictureOf(counts, loaded?.hours ?? BY_HOUR_MAX, way), [loaded, here, way]);
+  const [yes, no] = [sumOf(counts.map((count) => count.yes)), sumOf(counts.map((count) => count.no))];
+  const text = `${counted(yes + no, 'evaluation')} in ${here === '' ? 'all environments' : here}, ${number(Math.round((100 * yes) / Math.max(1, yes + no)))} % on`;
+  const applications = distinct(counts.flatMap(({ appName }) => appName ?? []));
+  return (
+    <>
+      <div class="row">
         <h2>Usage</h2>
-        <div class="row">
-          {applications.length < 2 ? null : (
+        <div class="row usage-filters">
+          {ways.length < 2 ? null : <Filter label="Curves" options={ways} value={way} change={setWay} />}
+          {names.length < 2 ? null : (
             <Filter
-              label="Application"
+              label="Environment"
               options={[
-                ['', 'All applications'],
-                ...applications.map((name) => /** @type {const} */ ([name, name])),
+                ['', 'All environments'],
+                ...names.map((name) => /** @type {const} */ ([name, name])),
               ]}
-              value={application}
-              change={setApplication}
+              value={here}
+              change={setEnvironment}
             />
           )}
           <Filter label="Period" options={SPANS} value={hours} change={setHours} />
         </div>
       </div>
-      {counts.length === 0 ? <p class="muted">No application has evaluated it in this time.</p> : null}
-      {environments.map((environment) => {
-        const here = counts.filter((one) => one.environment === environment);
-        return here.length === 0 ? null : (
-          <Chart key={environment} environment={environment} counts={here} hours={Number(hours)} />
-        );
-      })}
+      {loaded === undefined ? null : counts.length === 0 ? (
+        <p class="muted">{none}</p>
+      ) : (
+        <>
+          <p class="muted">{text}</p>
+          <Plot
+            {...picture}
+            label={text}
+            marks={marks.filter(
+              (mark) => here === '' || mark.environment === null || mark.environment === here,
+            )}
+          />
+        </>
+      )}
       {applications.length === 0 ? null : (
         <p class="muted">
           {'By '}
           {applications.map((name, index) => (
             <Fragment key={name}>
               {index === 0 ? null : ', '}
-              <Button looks="quiet" act={() => showApplication(session, name)}>
-                <Name text={name} />
-              </Button>
+              <ApplicationLink name={name} />
             </Fragment>
           ))}
         </p>
       )}
-    </section>
-  );
-}
-
-/** @param {{ environment: string, counts: Counts, hours: number }} props */
-function Chart({ environment, counts, hours }) {
-  const [yes, no] = [sumOf(counts, 'yes'), sumOf(counts, 'no')];
-  const share = yes + no === 0 ? 0 : Math.round((100 * yes) / (yes + no));
-  const spans = spansOf(counts, hours);
-  const text = `${counted(yes + no, 'evaluation')} in ${environment}, ${number(share)} % on`;
-  return (
-    <>
-      <Bars
-        text={text}
-        ends={[spans[0]?.at ?? '', 'now']}
-        bars={spans.map(({ at, on, off }) => ({
-          title: `${at}: on ${number(on)}, off ${number(off)}`,
-          parts: [on, off],
-        }))}
-      />
-      <Shares counts={counts} />
     </>
   );
 }
 
-/** Every hour or day up to now, those without a report included. @param {Counts} counts @param {number} hours */
-function spansOf(counts, hours) {
-  const length = hours < BY_DAY_FROM ? HOUR_MS : 24 * HOUR_MS;
-  const last = Math.floor(Date.now() / length);
-  const count = Math.round((hours * HOUR_MS) / length);
-  const spans = Array.from({ length: count }, (_, index) => {
-    const start = new Date((last - count + 1 + index) * length).toISOString();
-    return { at: length === HOUR_MS ? dateTime(start) : date(start), on: 0, off: 0 };
-  });
-  for (const { timestamp, yes, no } of counts) {
-    const span = spans[count - 1 - (last - Math.floor(Date.parse(timestamp) / length))];
-    if (span === undefined) continue;
-    span.on += yes;
-    span.off += no;
+/** @type {readonly Count[]} */
+const NOTHING = [];
+
+/** Every hour or day up to now, those without a report included. @param {readonly Count[]} counts @param {number} hours @param {string} way */
+function pictureOf(counts, hours, way) {
+  const step = hours <= BY_HOUR_MAX ? /** @type {const} */ ('hour') : /** @type {const} */ ('day');
+  const { ms } = STEPS[step];
+  const length = Math.round((hours * STEPS.hour.ms) / ms);
+  const first = Math.floor(Date.now() / ms) - length + 1;
+  /** @type {Map<string, number[]>} */
+  const series = new Map();
+  for (const count of counts) {
+    const index = Math.floor(Date.parse(count.timestamp) / ms) - first;
+    for (const [name, value] of WAYS[way]?.[1](count) ?? []) {
+      const values = series.get(name) ?? Array.from({ length }, () => 0);
+      series.set(name, values);
+      if (index >= 0) values[index] = (values[index] ?? 0) + value;
+    }
   }
-  return spans;
+  return {
+    step,
+    times: Array.from({ length }, (_, index) => (first + index) * ms),
+    series: [...series].map(([name, values]) => ({ name, values })),
+  };
 }
 
-/** How often each variant was given. @param {{ counts: Counts }} props */
-function Shares({ counts }) {
-  /** @type {Map<string, number>} */
-  const given = new Map();
-  for (const { variants = {} } of counts)
-    for (const [name, count] of Object.entries(variants))
-      given.set(name, (given.get(name) ?? 0) + Number(count));
-  if (given.size === 0) return null;
-  const total = sumOfValues([...given.values()]);
-  return (
-    <ul class="plain stack variant-list" aria-label="Variants served">
-      {[...given].map(([name, count]) => (
-        <li key={name}>
-          <code class="variant-name">
-            <Name text={name} />
-          </code>
-          <span class="muted">{`${number(count)}, ${total === 0 ? 0 : Math.round((100 * count) / total)} %`}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** @param {readonly number[]} values */
-const sumOfValues = (values) => values.reduce((sum, one) => sum + one, 0);
-
-/** @param {Counts} counts @param {'yes' | 'no'} part */
-const sumOf = (counts, part) => sumOfValues(counts.map((one) => one[part]));
+/** @param {readonly string[]} names */
+const distinct = (names) => [...new Set(names)].sort();

@@ -61,7 +61,7 @@ export function FlagView({ project, name }) {
           <div class="columns">
             <div>
               {isNow && now.lastSeenAt !== null ? (
-                <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
+                <UsageChart flag={now.name} environments={now.environments} events={events} />
               ) : null}
               <VariantCard {...props} />
               {isNow ? <Stages {...props} /> : null}

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { bytes, counted, dateTime, duration, number } from '../format.js';
 import { TileGroup } from '../parts/tiles.jsx';
+import { FlagsUsage } from '../parts/usage-chart.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
 
@@ -35,6 +36,7 @@ export function HealthView() {
         ),
         'tiles',
       )}
+      <FlagsUsage />
       {use === undefined ? null : <Use of={use} />}
     </>
   );
@@ -107,7 +109,7 @@ function snapshotTile({ count, newest }) {
 /** The use of the service, for Admins. @param {{ of: InstanceStatistics }} props */
 const Use = ({ of: { activeUsers, clientApps, apiTokens, OIDCenabled } }) => (
   <TileGroup
-    title="Usage"
+    title="People and applications"
     tiles={[
       ['Active users', number(activeUsers.last30), 'in the last 30 days'],
       ...clientApps

@@ -2,11 +2,11 @@
 import { path } from '../client.js';
 import { useEvents } from '../feed.js';
 import { capitalized, counted, number } from '../format.js';
-import { Missing, showApplication } from '../parts/application.jsx';
-import { Bars } from '../parts/bars.jsx';
+import { ApplicationLink, Missing } from '../parts/application.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
-import { Listing, ListingHead, Part, RowAction } from '../parts/listing.jsx';
-import { TileGroup } from '../parts/tiles.jsx';
+import { Listing, ListingHead, Part } from '../parts/listing.jsx';
+import { Plot, ShareBar, STEPS, sumOf } from '../parts/plot.jsx';
+import { FlagsUsage } from '../parts/usage-chart.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES, STAGES } from '../words.js';
@@ -42,8 +42,12 @@ export function InsightsView({ project }) {
         loaded,
         ([insights, status, applications, { sdks }]) => (
           <>
-            <Figures insights={insights} status={status} />
+            <Health health={insights.health} />
+            <Stages of={status.lifecycleSummary} />
+            <FlagsUsage project={project} />
+            <Weeks of={status.flagsByWeek} />
             <Activity of={status.activityCountByDate} />
+            <Contents of={insights} resources={status.resources} />
             <LeadTimes of={insights.leadTime} />
             <Applications of={applications} outdated={sdks} />
           </>
@@ -54,114 +58,100 @@ export function InsightsView({ project }) {
   );
 }
 
-/** @param {{ insights: ProjectInsights, status: ProjectStatus }} props */
-function Figures({ insights: { health, stats, featureTypeCounts, members }, status }) {
-  const { lifecycleSummary, resources } = status;
-  const stages = Object.entries(STAGES).map(([stage, word]) => {
-    const key = /** @type {keyof ProjectStatus['lifecycleSummary']} */ (
-      stage === 'pre-live' ? 'preLive' : stage
-    );
-    const one = lifecycleSummary[key];
-    const days = 'averageDays' in one ? one.averageDays : null;
-    return /** @type {const} */ ([
-      capitalized(word),
-      number(one.currentFlags),
-      days === null ? '' : `${counted(Math.round(days), 'day')} on average`,
-    ]);
-  });
-  return (
-    <>
-      <TileGroup
-        title="Health"
-        tiles={[
-          [
-            'Healthy',
-            `${health.rating} %`,
-            `${counted(health.activeCount, 'flag')} neither stale nor overdue`,
-          ],
-          ['Stale', number(health.staleCount), 'to be removed from the code'],
-          ['Overdue', number(health.potentiallyStaleCount), 'past the lifetime of their type'],
-        ]}
-      />
-      <TileGroup title="Stages of flags" tiles={stages} />
-      <TileGroup
-        title="In the last 30 days"
-        tiles={[
-          [
-            'Flags created',
-            number(stats.createdCurrentWindow),
-            `${number(stats.createdPastWindow)} in the 30 days before`,
-          ],
-          [
-            'Flags archived',
-            number(stats.archivedCurrentWindow),
-            `${number(stats.archivedPastWindow)} in the 30 days before`,
-          ],
-          [
-            'Changes',
-            number(stats.projectActivityCurrentWindow),
-            `${number(stats.projectActivityPastWindow)} in the 30 days before`,
-          ],
-          [
-            'Members',
-            number(members.currentMembers),
-            `${number(stats.projectMembersAddedCurrentWindow)} added`,
-          ],
-        ]}
-      />
-      <TileGroup
-        title="Contents"
-        tiles={[
-          ...featureTypeCounts.map(
-            ({ type, count }) =>
-              /** @type {const} */ ([
-                `${FLAG_TYPES.find(([key]) => key === type)?.[1] ?? type} flags`,
-                number(count),
-              ]),
-          ),
-          ['API tokens', number(resources.apiTokens)],
-          ['Project segments', number(resources.segments)],
-        ]}
-      />
-    </>
+/** @param {{ health: ProjectInsights['health'] }} props */
+const Health = ({ health: { rating, activeCount, potentiallyStaleCount, staleCount } }) => (
+  <Part title={`Health: ${rating} %`}>
+    <ShareBar
+      parts={[
+        { name: 'Neither stale nor overdue', value: activeCount, color: 0 },
+        { name: 'Overdue', value: potentiallyStaleCount, color: 2, note: 'past the lifetime of their type' },
+        { name: 'Stale', value: staleCount, color: 5, note: 'to be removed from the code' },
+      ]}
+    />
+  </Part>
+);
+
+/** Flags in production have the color of what is on. */
+const STAGE_COLORS = [1, 2, 0, 3, 4];
+
+/** @param {{ of: ProjectStatus['lifecycleSummary'] }} props */
+const Stages = ({ of: { initial, preLive, live, completed, archived } }) => (
+  <Part title="Stages of flags">
+    <ShareBar
+      parts={Object.values(STAGES).map((word, index) => {
+        const stage = [initial, preLive, live, completed, archived][index] ?? archived;
+        const days = 'averageDays' in stage ? stage.averageDays : null;
+        const note = days === null ? '' : `${counted(Math.round(days), 'day')} on average`;
+        return { name: capitalized(word), value: stage.currentFlags, note, color: STAGE_COLORS[index] };
+      })}
+    />
+  </Part>
+);
+
+/** @param {{ of: ProjectInsights, resources: ProjectStatus['resources'] }} props */
+const Contents = ({ of: { featureTypeCounts, members }, resources: { apiTokens, segments } }) => (
+  <Part
+    title="Contents"
+    lead={`${counted(members.currentMembers, 'member')}, ${counted(apiTokens, 'API token')}, ${counted(segments, 'project segment')}`}
+  >
+    <ShareBar
+      parts={featureTypeCounts.map(({ type, count }) => ({
+        name: `${FLAG_TYPES.find(([key]) => key === type)?.[1] ?? type} flags`,
+        value: count,
+      }))}
+    />
+  </Part>
+);
+
+/** Columns of what was done, with nothing drawn where nothing was. @param {{ title: string, label: string } & Omit<Parameters<typeof Plot>[0], 'label' | 'columns'>} props */
+const Done = ({ title, label, ...picture }) =>
+  picture.series.every(({ values }) => sumOf(values) === 0) ? null : (
+    <Part title={title}>
+      <Plot {...picture} label={label} columns />
+    </Part>
   );
-}
+
+const WEEKS_MIN = 4;
+
+/** @param {{ of: ProjectStatus['flagsByWeek'] }} props */
+const Weeks = ({ of: all }) => {
+  // A young project is not a picture of the weeks before it.
+  const first = all.findIndex((week) => week.created + week.archived > 0);
+  const of = all.slice(Math.min(first === -1 ? 0 : first, all.length - WEEKS_MIN));
+  const [created, archived] = [of.map((week) => week.created), of.map((week) => week.archived)];
+  return (
+    <Done
+      title="Flags created and archived"
+      label={`${counted(sumOf(created), 'flag')} created and ${number(sumOf(archived))} archived in ${counted(of.length, 'week')}`}
+      step="week"
+      times={of.map(({ date }) => Date.parse(date))}
+      series={[
+        { name: 'created', values: created },
+        { name: 'archived', values: archived },
+      ]}
+    />
+  );
+};
 
 /** @param {{ of: ProjectStatus['activityCountByDate'] }} props */
 function Activity({ of }) {
-  if (of.length === 0) return null;
-  const total = of.reduce((sum, { count }) => sum + count, 0);
-  const days = everyDay(of);
+  const counts = new Map(of.map(({ date, count }) => [Date.parse(date), count]));
+  const today = Math.floor(Date.now() / STEPS.day.ms) * STEPS.day.ms;
+  const times = Array.from({ length: DAYS }, (_, index) => today - (DAYS - 1 - index) * STEPS.day.ms);
+  const total = sumOf([...counts.values()]);
   return (
-    <section class="figures">
-      <h2>Changes by day</h2>
-      <Bars
-        text={`${counted(total, 'change')} on ${counted(of.length, 'day')}`}
-        ends={[days[0]?.date ?? '', 'today']}
-        bars={days.map(({ date, count }) => ({
-          title: `${date}: ${counted(count, 'change')}`,
-          parts: [count],
-        }))}
-      />
-    </section>
+    <Done
+      title="Changes"
+      label={`${counted(total, 'change')} in ${DAYS} days`}
+      step="day"
+      times={times}
+      series={[{ name: 'changes', values: times.map((time) => counts.get(time) ?? 0) }]}
+    />
   );
 }
 
-const DAY_MS = 86_400_000;
-
-/** Days that the chart has at least, so that one busy day is not all of it. */
-const CHARTED_DAYS_MIN = 30;
-
-/** With the days on which nothing changed, up to today. @param {ProjectStatus['activityCountByDate']} of */
-function everyDay(of) {
-  const counts = new Map(of.map(({ date, count }) => [date, count]));
-  const today = Math.floor(Date.now() / DAY_MS);
-  const first = Math.min(today - CHARTED_DAYS_MIN + 1, ...of.map(({ date }) => Date.parse(date) / DAY_MS));
-  return Array.from({ length: today - first + 1 }, (_, at) => {
-    const date = new Date((first + at) * DAY_MS).toISOString().slice(0, 10);
-    return { date, count: counts.get(date) ?? 0 };
-  });
-}
+/** Days of which the server tells the changes. */
+const DAYS = 30;
 
 /** @param {{ of: ProjectInsights['leadTime'] }} props */
 function LeadTimes({ of: { projectAverage, features } }) {
@@ -182,7 +172,6 @@ function LeadTimes({ of: { projectAverage, features } }) {
 
 /** @param {{ of: ProjectApplications, outdated: OutdatedSdks['sdks'] }} props */
 function Applications({ of: { applications }, outdated }) {
-  const session = useSession();
   return (
     <Part title="Applications">
       <Missing title="Outdated SDKs" names={outdated.map(({ sdkVersion }) => sdkVersion)} />
@@ -192,12 +181,11 @@ function Applications({ of: { applications }, outdated }) {
         rows={applications.map(({ name, environments, instances, sdks }) => ({
           key: name,
           cells: [
-            name,
+            <ApplicationLink name={name} />,
             environments.join(', '),
             number(instances.length),
             sdks.map((sdk) => `${sdk.name} ${sdk.versions.join(', ')}`).join('; '),
           ],
-          actions: <RowAction text="Details" of={name} act={() => showApplication(session, name)} />,
         }))}
         none="No application has read flags of this project yet"
       />

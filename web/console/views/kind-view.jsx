@@ -101,7 +101,7 @@ function mainCell(kind, item) {
   const note = kind.noteOf?.(item) ?? '';
   return (
     <>
-      <Name text={nameOf(kind, item)} />
+      {kind.link?.(item) ?? <Name text={nameOf(kind, item)} />}
       {note === '' ? null : (
         <p class="hint">
           <Name text={note} max={300} />
