@@ -6,7 +6,7 @@
 import { grouped } from '../../domain/json/grouped.ts';
 import { jsonEqual } from '../../domain/json/json.ts';
 import { AdminCallError, type AdminClient } from '../../host/admin-client.ts';
-import { CommandFailure } from '../../host/command-failure.ts';
+import { CommandFailure, misuse } from '../../host/command-failure.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import type { Change, FileStrategy, ShownFlag } from './flag-file.ts';
 import { type ProjectPlan, readProject, type ShownProject, type Tell } from './plan.ts';
@@ -14,7 +14,7 @@ import { type ProjectPlan, readProject, type ShownProject, type Tell } from './p
 /** Flags and events of one call, below what the server takes. */
 const FLAGS_MAX = 250;
 const EVENTS_MAX = 1_100;
-/** Changes of one call that proposes them. */
+/** Actions that a change request takes. */
 const PROPOSED_MAX = 500;
 
 export interface Request {
@@ -35,6 +35,15 @@ export async function carryOut(
   const flags: ShownProject['flags'] =
     protectedOnes.size === 0 ? new Map() : (await readProject(client, project, tell)).flags;
   const { direct, proposed } = divided(changes, protectedOnes, flags);
+  const segments = await segmentIds(client, [...proposed.values()].flat());
+  const proposals = [...proposed].map(([environment, some]): Proposal => {
+    const actions = some.flatMap((change) => actionsOf(change, flags.get(change.flag), segments));
+    if (actions.length > PROPOSED_MAX)
+      throw misuse(
+        `A change request takes ${PROPOSED_MAX} changes, and ${environment} would get ${actions.length} in one; apply fewer flags at once.`,
+      );
+    return { project, environment, actions };
+  });
   let done = 0;
   for (const some of batches(direct)) {
     await sent(client, project, some);
@@ -42,8 +51,7 @@ export async function carryOut(
     tell('changing', done, direct.length);
   }
   const requests: Request[] = [];
-  for (const [environment, some] of proposed)
-    requests.push(await propose(client, url, { project, environment, changes: some }, flags));
+  for (const one of proposals) requests.push(await propose(client, url, one));
   return requests;
 }
 
@@ -102,9 +110,13 @@ function divided(
   for (const change of changes) {
     const environments = flags.get(change.flag)?.environments ?? [];
     const isServing = change.field === 'dependencies' || change.after === 'archived';
-    const [on] = isServing
+    const [on, other] = isServing
       ? environments.filter(({ name, enabled }) => enabled && protectedOnes.has(name))
       : [];
+    if (on !== undefined && other !== undefined)
+      throw misuse(
+        `The ${change.field === 'dependencies' ? 'parents' : 'presence'} of the flag "${change.flag}" cannot be changed while it is on in ${on.name} and in ${other.name}, because both take change requests; turn it off in one of them first.`,
+      );
     const place = change.environment ?? on?.name ?? null;
     if (place === null || !protectedOnes.has(place)) direct.push(change);
     else proposed.set(place, [...(proposed.get(place) ?? []), change]);
@@ -124,7 +136,7 @@ async function protectedEnvironments(client: AdminClient, project: string): Prom
 interface Proposal {
   readonly project: string;
   readonly environment: string;
-  readonly changes: readonly Change[];
+  readonly actions: readonly Action[];
 }
 
 interface OpenRequest {
@@ -135,21 +147,16 @@ interface OpenRequest {
 async function propose(
   client: AdminClient,
   url: string,
-  { project, environment, changes }: Proposal,
-  flags: ShownProject['flags'],
+  { project, environment, actions }: Proposal,
 ): Promise<Request> {
-  const path = `/projects/${encodeURIComponent(project)}/change-requests`;
-  const address = ({ id }: OpenRequest) => `${url}/projects/${project}/change-requests/${id}`;
+  const id = encodeURIComponent(project);
+  const path = `/projects/${id}/change-requests`;
+  const address = (request: OpenRequest) => `${url}/projects/${id}/change-requests/${request.id}`;
   const open = (await client.get(`${path}/pending`)) as readonly OpenRequest[];
   const mine = open.find((one) => one.environment === environment);
   if (mine !== undefined) return { environment, url: address(mine), isNew: false };
-  const segments = await segmentIds(client, changes);
-  const actions = changes.flatMap((change) => actionsOf(change, flags.get(change.flag), segments));
-  const to = `/projects/${encodeURIComponent(project)}/environments/${encodeURIComponent(environment)}/change-requests`;
-  let request: OpenRequest | null = null;
-  for (let at = 0; at < actions.length; at += PROPOSED_MAX)
-    request = (await client.call('POST', to, actions.slice(at, at + PROPOSED_MAX))) as OpenRequest;
-  if (request === null) throw new Error('A proposal has at least one change.');
+  const to = `/projects/${id}/environments/${encodeURIComponent(environment)}/change-requests`;
+  const request = (await client.call('POST', to, actions)) as OpenRequest;
   await client.call('PUT', `${path}/${request.id}/state`, { state: 'In review' });
   return { environment, url: address(request), isNew: true };
 }

@@ -98,7 +98,7 @@ const WRITTEN_STEPS: readonly UpgradeStep[] = [
   },
   {
     reason:
-      'Projects can be private, and have a naming rule, a limit of flags and templates of links: a build that does not know these would show private projects to everybody. Records of kinds that add-ons bring came in.',
+      'Projects can be private, and have a naming rule, a limit of flags and templates of links: a build that does not know these would show private projects to everybody. Records of kinds that add-ons bring came in, and events of changes from files of flags.',
     release: '0.3.0',
   },
 ];

@@ -262,3 +262,38 @@ it('a request holds every kind of change that files make, and once it is applied
   assert.notEqual(await documentOf(server), before);
   await ends(server, ['plan', path, '--prune'], 0, /nothing to change/);
 });
+
+it('what no change request can hold is said in one sentence, and neither changed nor proposed in part', async (t) => {
+  const server = await started(t);
+  const { token } = await addUser(server, 1);
+  await done(server, 'POST', FEATURES, { name: 'gone' });
+  for (const environment of ['development', 'production']) {
+    const path = `${FEATURES}/gone/environments/${environment}`;
+    await done(server, 'POST', `${path}/strategies`, rollout('10'));
+    await done(server, 'POST', `${path}/on`);
+    const config = `/projects/default/environments/${environment}/change-requests/config`;
+    await done(server, 'PUT', config, { changeRequestsEnabled: true });
+  }
+  const { lastId } = server.server.store.engine;
+  const refused = async (file: object, says: RegExp) => {
+    const path = join(temporaryFolder(), 'flags.json');
+    writeFileSync(path, JSON.stringify({ project: 'default', base: lastId, ...file }));
+    const ran = await run(server, ['apply', path, '--prune'], token);
+    assert.equal(ran.code, 64, `${ran.out}\n${ran.err}`);
+    assert.match(ran.err, says);
+  };
+  await refused(
+    { flags: [{ name: 'new' }] },
+    /"gone" cannot be changed while it is on in development and in/,
+  );
+  const environments = [{ name: 'production', strategies: Array(25).fill({ name: 'default' }) }];
+  const many = Array.from({ length: 21 }, (_, at) => ({ name: `new-${at}`, environments }));
+  await refused(
+    { flags: [{ name: 'gone' }, ...many] },
+    /takes 500 changes, and production would get 525 in one/,
+  );
+  assert.equal(server.server.store.engine.lastId, lastId);
+  const verb = await run(server, ['flags', 'archive', 'gone'], token);
+  assert.equal(verb.code, 69);
+  assert.match(verb.err, /takes changes by change request alone: propose the change with/);
+});
