@@ -465,7 +465,7 @@ async function changeRequests(hands: Hands): Promise<void> {
   await hands.form('updateProjectChangeRequestConfig', protecting, {}, 'Save');
   await openFlag();
   await hands.reach('addChange', page.getByRole('switch', { name: 'asked in production' }));
-  await hands.form('addChange', 'Choose who… in production', {}, 'Propose');
+  await hands.form('addChange', 'Add strategy in production', {}, 'Propose');
   // Somebody else changes what the switch is about.
   const config = '/projects/default/environments/production/change-requests/config';
   await server.call('PUT', config, { changeRequestsEnabled: false });
