@@ -104,7 +104,7 @@ describeConsole('common tasks in the console', (shared) => {
       7,
       async ({ page, dialog, press, click, fill }) => {
         await press('Edit Gradual rollout in production');
-        await click(dialog.getByRole('tab', { name: 'Targeting' }));
+        await click(dialog.getByLabel('Targets'));
         await press('Add constraint', dialog);
         await fill('Context field', 'userId');
         await fill('Values, separated by commas', 'ada');

@@ -117,7 +117,9 @@ describeConsole('a day in the console', (shared) => {
       await closed();
       await hands.enter(button(/^(?:Choose who…|Add strategy) in development$/));
       await hands.fill(dialog.getByLabel('Share of users as a number'), share);
-      await hands.nextTab(dialog, 'Targeting');
+      await hands.to(dialog.getByRole('radio', { checked: true }));
+      await hands.press('ArrowRight');
+      await dialog.getByRole('radio', { name: 'Targets', checked: true }).waitFor();
       await hands.enter(button('Add constraint', dialog));
       await hands.fill(dialog.getByLabel('Context field'), 'country');
       await hands.fill(dialog.getByLabel('Values, separated by commas'), country);

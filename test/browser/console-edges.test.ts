@@ -6,10 +6,10 @@ import { evaluateInProduction } from '../support/applications.ts';
 import {
   type ConsoleOptions,
   choose,
+  chooseTargets,
   DRAFT_KEPT,
   describeConsole,
   isAccessible,
-  openTab,
 } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import type { Call } from '../support/server.ts';
@@ -169,14 +169,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     await addStrategy(call, 'asked', rollout(10), 'production');
     const page = await openFlag('asked', { expected: /status of 4(?:01|12)/ });
     const dialog = await editStrategy(page, 'production');
-    await openTab(dialog, 'Targeting');
+    await chooseTargets(dialog);
     await press(dialog, 'Add constraint');
     await dialog.getByLabel('Context field').and(page.locator(':focus')).waitFor();
     await press(dialog, 'Save');
     await dialog.getByText('Choose a context field.').waitFor();
     assert.equal(await page.getByRole('dialog', { name: 'Change production?' }).count(), 0);
     await press(dialog, 'Remove constraint 1');
-    await openTab(dialog, 'Rollout');
 
     await evaluateInProduction(shared.server, 'asked');
     await call('POST', `${environmentPath('asked', 'production')}/on`);

@@ -6,6 +6,7 @@ import { evaluateInProduction } from '../support/applications.ts';
 import {
   type ConsoleOptions,
   choose,
+  chooseTargets,
   describeConsole,
   flagSwitch,
   isAccessible,
@@ -109,7 +110,7 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Choose who… in development');
     const dialog = dialogOf(page, 'New strategy in development');
     await dialog.getByLabel('Share of users as a number').fill('35');
-    await openTab(dialog, 'Targeting');
+    await chooseTargets(dialog);
     await press(dialog, 'Add constraint');
     const first = dialog.getByRole('group', { name: 'Constraint 1' });
     await first.getByLabel('Context field').fill('country');
@@ -173,7 +174,7 @@ describeConsole('editing in the console', (shared) => {
     });
     await press(page, 'Choose who… in development');
     const dialog = dialogOf(page, /New strategy/);
-    await openTab(dialog, 'Targeting');
+    await chooseTargets(dialog);
     await press(dialog, 'Add constraint');
     const constraint = dialog.getByRole('group', { name: 'Constraint 1' });
     await constraint.getByLabel('Context field').fill('age');

@@ -68,6 +68,9 @@ export async function choose(within: Page | Locator, menu: string, action: strin
 export const openTab = (form: Locator, name: string): Promise<void> =>
   form.getByRole('tab', { name }).click();
 
+/** Has a strategy select users by its constraints and segments. */
+export const chooseTargets = (form: Locator): Promise<void> => form.getByLabel('Targets').check();
+
 export const flagSwitch = (page: Page, flag: string, environment = 'development'): Locator =>
   page.getByRole('switch', { name: `${flag} in ${environment}` });
 

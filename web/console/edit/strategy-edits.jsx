@@ -15,7 +15,7 @@ import { STRATEGY_TABS, strategyFields } from './strategy-fields.jsx';
  * @typedef {object} StrategyValues
  * @property {string} name
  * @property {string} title
- * @property {boolean} disabled
+ * @property {'off' | 'everyone' | 'share' | 'targets'} who
  * @property {number} rollout
  * @property {string} stickiness
  * @property {string} groupId
@@ -40,7 +40,7 @@ const strategiesPath = ({ flag, environment }) =>
 
 /** @type {StrategyValues} */
 const NEW_STRATEGY = {
-  ...{ name: 'flexibleRollout', title: '', disabled: false },
+  ...{ name: 'flexibleRollout', title: '', who: 'everyone' },
   ...{ rollout: 100, stickiness: 'default', groupId: '', parameters: {} },
   ...{ constraints: [], segments: [], variants: [] },
 };
@@ -128,7 +128,7 @@ async function edit(session, at, { title, agree, values, change, next, valuesIn 
     ...{ title, agree },
     values,
     sentence: (now) =>
-      sentenceOf(flag, { ...environment, enabled: isOn }, audienceOf(inputFor(now)), now.disabled),
+      sentenceOf(flag, { ...environment, enabled: isOn }, audienceOf(inputFor(now)), now.who === 'off'),
     change: (now) => change(inputFor(now)),
     ...(next === undefined ? {} : { next }),
     done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
@@ -151,7 +151,7 @@ export async function editProposedStrategy(session, { project, environment, name
     ...more,
     values: valuesOf(strategy),
     sentence: (now) =>
-      `Once the change request is applied: ${sentenceOf({ name }, { name: environment, enabled: false }, audienceOf(inputFor(now)), now.disabled)}`,
+      `Once the change request is applied: ${sentenceOf({ name }, { name: environment, enabled: false }, audienceOf(inputFor(now)), now.who === 'off')}`,
     change: (now) => change(inputFor(now)),
   });
 }
@@ -176,10 +176,17 @@ async function formOf({ client }, project) {
 /** @param {Strategy | DefaultStrategy} strategy @returns {StrategyValues} */
 function valuesOf({ name, title, disabled, parameters, constraints, segments, variants }) {
   const { rollout, stickiness, groupId, ...others } = parameters ?? {};
+  /** @returns {StrategyValues['who']} */
+  const whoOf = () => {
+    if (disabled === true) return 'off';
+    if (constraints.length + segments.length > 0) return 'targets';
+    if (name === 'default' || (name === 'flexibleRollout' && percentOf(rollout) === 100)) return 'everyone';
+    return name === 'flexibleRollout' ? 'share' : 'targets';
+  };
   return {
     name,
     title: title ?? '',
-    disabled: disabled === true,
+    who: whoOf(),
     rollout: percentOf(rollout),
     stickiness: typeof stickiness === 'string' ? stickiness : 'default',
     groupId: typeof groupId === 'string' ? groupId : '',
@@ -191,15 +198,17 @@ function valuesOf({ name, title, disabled, parameters, constraints, segments, va
 }
 
 /** @param {StrategyValues} values @returns {StrategyInput} */
-function inputFor({ rollout, stickiness, groupId, parameters, title, ...values }) {
+function inputFor({ who, rollout, stickiness, groupId, parameters, title, name, ...values }) {
   const own = { rollout: String(rollout), stickiness, groupId };
+  const isTargeted = who === 'off' || who === 'targets';
   return {
-    ...values,
+    name,
+    disabled: who === 'off',
     title: title === '' ? null : title,
-    constraints: [...values.constraints],
-    segments: [...values.segments],
+    constraints: isTargeted ? [...values.constraints] : [],
+    segments: isTargeted ? [...values.segments] : [],
     variants: [...values.variants],
-    parameters: values.name === 'flexibleRollout' ? { ...parameters, ...own } : parameters,
+    parameters: name === 'flexibleRollout' ? { ...parameters, ...own } : parameters,
   };
 }
 

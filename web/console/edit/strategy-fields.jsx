@@ -1,21 +1,30 @@
 /** The fields of a strategy's dialog. Which of them are shown depends on its kind. */
 import { asOptions } from '../forms/choice.jsx';
 import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { FieldRow } from '../forms/fields.jsx';
 import { Checks, TextInput } from '../forms/inputs.jsx';
 import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
-import { kindOf } from '../words.js';
+import { Sentence, said } from '../said.jsx';
+import { kindOf, kindText } from '../words.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Control, Edit, Field, StrategyType } from '../types.d.ts' */
 /** @import { Choices, StrategyValues } from './strategy-edits.jsx' */
 
-const [ROLLOUT, TARGETING, VARIANTS] = ['Rollout', 'Targeting', 'Variants'];
+const [AUDIENCE, VARIANTS] = ['Who gets it', 'Variants'];
 
 /** The tabs of the dialog, and how much is on those that may be empty. @type {NonNullable<Edit<StrategyValues>['tabs']>} */
 export const STRATEGY_TABS = [
-  [ROLLOUT, () => 0],
-  [TARGETING, ({ constraints, segments }) => constraints.length + segments.length],
+  [AUDIENCE, () => 0],
   [VARIANTS, ({ variants }) => variants.length],
+];
+
+/** The first choice of a strategy; `targets`: whom its constraints and segments select. @type {readonly (readonly [StrategyValues['who'], string])[]} */
+const AUDIENCES = [
+  ['off', 'Off'],
+  ['everyone', 'Everyone'],
+  ['share', 'A share'],
+  ['targets', 'Targets'],
 ];
 
 /** Beside the context fields that may be sticky. */
@@ -30,31 +39,32 @@ export function strategyFields({ types, segments, fields }) {
   /** @type {readonly (readonly [string, string])[]} */
   const options = types.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, kindOf(name)]);
   /** @type {readonly Field<StrategyValues>[]} */
-  const rollout = [
+  const rare = [
     { name: 'name', label: 'Type', kind: 'choice', options },
-    { name: 'title', label: 'Title', hint: 'Optional: a name for this strategy.' },
-    {
-      name: 'rollout',
-      label: 'Share of users',
-      kind: 'own',
-      paths: ['parameters/rollout'],
-      when: isRollout,
-      render: rolloutControl,
-    },
     {
       name: 'stickiness',
       label: 'Stickiness',
       hint: 'Keeps a user’s result consistent, keyed on this field.',
       suggestions: [...new Set([...STICKINESS, ...sticky])],
-      paths: ['parameters/stickiness'],
       when: isRollout,
     },
     {
       name: 'groupId',
       label: 'Group',
       hint: 'Flags in the same group bucket users identically.',
-      paths: ['parameters/groupId'],
       when: isRollout,
+    },
+  ];
+  /** @type {readonly Field<StrategyValues>[]} */
+  const audience = [
+    { name: 'who', label: 'Who gets it', kind: 'own', paths: ['disabled'], render: audienceControl },
+    {
+      name: 'rollout',
+      label: 'Share of users',
+      kind: 'own',
+      paths: ['parameters/rollout'],
+      when: (values) => isRollout(values) && values.who !== 'off',
+      render: rolloutControl,
     },
     {
       name: 'parameters',
@@ -63,15 +73,11 @@ export function strategyFields({ types, segments, fields }) {
       when: (values) => parametersOf(types, values).length > 0,
       render: (control) => parameterControls(types, control),
     },
-    { name: 'disabled', label: 'Disabled', kind: 'check' },
-  ];
-  return [
-    ...rollout.map((field) => ({ ...field, tab: ROLLOUT })),
     {
       name: 'constraints',
-      tab: TARGETING,
       label: 'Constraints: all must be true',
       kind: 'own',
+      when: hasTargets,
       render: ({ values, set, issuesAt }) => (
         <ConstraintsEditor
           of={values.constraints}
@@ -85,12 +91,39 @@ export function strategyFields({ types, segments, fields }) {
     },
     {
       name: 'segments',
-      tab: TARGETING,
       label: 'Segments: users must be in all',
       kind: 'own',
-      when: () => segments.length > 0,
+      when: (values) => segments.length > 0 && hasTargets(values),
       render: (control) => segmentControls(segments, control),
     },
+    { name: 'title', label: 'Title', hint: 'Optional: a name for this strategy.' },
+    {
+      name: 'groupId',
+      label: 'Type and stickiness',
+      kind: 'own',
+      paths: ['name', 'parameters/stickiness', 'parameters/groupId'],
+      render: ({ values, set }) => (
+        <details>
+          <summary>
+            <Sentence>{rareText(values)}</Sentence>
+          </summary>
+          {rare.map((field) =>
+            field.when?.(values) === false ? null : (
+              <FieldRow
+                key={field.name}
+                field={field}
+                values={values}
+                set={(changed) => set(withAudience(changed, values))}
+                issuesAt={() => []}
+              />
+            ),
+          )}
+        </details>
+      ),
+    },
+  ];
+  return [
+    ...audience.map((field) => ({ ...field, tab: AUDIENCE })),
     {
       name: 'variants',
       tab: VARIANTS,
@@ -111,11 +144,55 @@ export function strategyFields({ types, segments, fields }) {
   ];
 }
 
+/** @param {StrategyValues} values */
+const hasTargets = ({ who }) => who === 'targets';
+
+/** Says what is seldom changed. @param {StrategyValues} values */
+function rareText({ name, stickiness, groupId }) {
+  if (name !== 'flexibleRollout') return `${kindText(name)}.`;
+  const key = stickiness === 'default' ? 'their id, else their session' : said(stickiness);
+  return `Gradual rollout: users keep their result by ${key}, in the group ${said(groupId || '…')}.`;
+}
+
 /** @param {Control<StrategyValues>} control */
-function rolloutControl({ values: { rollout }, set }) {
+const audienceControl = ({ id, values, set }) => (
+  <div class="row">
+    {AUDIENCES.map(([who, text]) => (
+      <label key={who} class="check">
+        <input
+          type="radio"
+          name={`${id}-who`}
+          checked={values.who === who}
+          onChange={() => set(choosing(who, values))}
+        />
+        {text}
+      </label>
+    ))}
+  </div>
+);
+
+/** Returns the values that follow from a choice; hidden ones stay, should they be needed again. @param {StrategyValues['who']} who @param {StrategyValues} values @returns {Partial<StrategyValues>} */
+function choosing(who, { name, rollout }) {
+  if (who === 'everyone') return { who, rollout: 100, ...(name === 'default' ? {} : ROLLOUT) };
+  return who === 'share' ? { who, rollout: rollout === 100 ? 50 : rollout, ...ROLLOUT } : { who };
+}
+
+const ROLLOUT = { name: 'flexibleRollout' };
+
+/** Another type selects users in its own way. @param {Partial<StrategyValues>} changed @param {StrategyValues} values @returns {Partial<StrategyValues>} */
+const withAudience = (changed, { who }) =>
+  changed.name === undefined || changed.name === ROLLOUT.name || who === 'off'
+    ? changed
+    : { ...changed, who: 'targets' };
+
+/** @param {Control<StrategyValues>} control */
+function rolloutControl({ values: { rollout, who }, set }) {
   /** @param {TargetedEvent<HTMLInputElement>} event */
   const onInput = (event) =>
-    set({ rollout: Math.min(100, Math.max(0, Math.round(event.currentTarget.valueAsNumber || 0))) });
+    set({
+      rollout: Math.min(100, Math.max(0, Math.round(event.currentTarget.valueAsNumber || 0))),
+      ...(who === 'everyone' ? { who: 'share' } : {}),
+    });
   const range = { min: 0, max: 100, step: 1, value: rollout, onInput };
   return (
     <div class="row">
