@@ -295,7 +295,7 @@ async function proposeOne(client, proposal, undo) {
   for (const environment of beside) {
     const there = path`/projects/${project}/features/${feature ?? ''}/environments/${environment}/variants`;
     const { variants } = await client.get(there);
-    await client.change(changing('PUT', there, payload.variants));
+    await client.change(changing('PUT', there, /** @type {any} */ (payload).variants));
     undo.push(changing('PUT', there, variants));
   }
   return request;
