@@ -243,6 +243,7 @@ describeConsole('change requests in the console', (shared) => {
     await press(page, 'Copy strategies… to production');
     await press(question, 'Propose');
     await notice(page, 'Proposed for production').getByRole('link').click();
+    await page.getByRole('heading', { name: /^Change request \d/, level: 1 }).waitFor();
     await page.getByText('strategy added in production').waitFor();
     assert.deepEqual((await inProduction('returned')).strategies, strategies);
   });
@@ -442,13 +443,11 @@ describeConsole('change requests in the console', (shared) => {
     const again = other.getByRole('dialog');
     await again.getByText('2 changes in production').waitFor();
     await addStrategy(call, 'promoted', rollout('5'), 'production');
-    await press(again, 'Promote');
     await press(again, 'Promote in production');
     await again.locator('.problem').filter({ hasText: 'promoted' }).waitFor();
     assert.equal((await inProduction('promoted')).enabled, false);
     await press(again, 'Cancel');
     await choose(other, 'More for this flag', 'Promote…');
-    await press(again, 'Promote');
     await press(again, 'Promote in production');
     await notice(other, '2 changes are promoted to production.').waitFor();
     const { enabled, strategies } = await inProduction('promoted');

@@ -38,30 +38,33 @@ describeConsole('common tasks in the console', (shared) => {
     await evaluateInProduction(shared.server, 'counted');
   }
 
-  /** Each with the place where it begins, and its steps. */
-  const TASKS: Readonly<Record<string, readonly [place: string, steps: number, task: Task]>> = {
+  /**
+   * Each with the place where it begins, its steps, and those in Unleash 8.2, counted in its own pages from the same place. Unleash has no way
+   * back: one reads in its event log what there was, and sets it again.
+   */
+  const TASKS: Readonly<
+    Record<string, readonly [place: string, steps: readonly [here: number, there: number], task: Task]>
+  > = {
     'makes a flag that is on for everyone in development': [
       LIST,
-      5,
+      [4, 4],
       async ({ page, dialog, press, click, fill }) => {
         await press('New flag');
         await fill('Name', 'brand-new');
         await press('Create', dialog);
         await click(flagSwitch(page, 'brand-new'));
-        await press(/^Switch on/, dialog);
         await page.getByText('brand-new is on in development').waitFor();
         assert.equal((await read(environmentPath('brand-new'))).enabled, true);
       },
     ],
     'goes from 10 to 50 and to 100 % in production': [
       FLAG,
-      8,
+      [6, 9],
       async ({ page, dialog, press, fill }) => {
         for (const percent of ['50', '100']) {
           await press('Edit Gradual rollout in production');
           await fill('Share of users in percent', percent);
-          await press('Save', dialog);
-          await press('Save in production');
+          await press('Save in production', dialog);
           await page
             .locator('.rollout-text', { hasText: percent === '50' ? '50 % of users' : 'everyone' })
             .waitFor();
@@ -71,7 +74,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'kills a flag in production': [
       FLAG,
-      2,
+      [2, 2],
       async ({ page, dialog, press, click }) => {
         await click(flagSwitch(page, 'counted', 'production'));
         await press('Switch off in production', dialog);
@@ -81,7 +84,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'rolls a flag back': [
       FLAG,
-      2,
+      [2, 4],
       async ({ page, dialog, press }) => {
         await press(`Roll back to here, event ${before}`);
         await press('Roll back in production', dialog);
@@ -91,7 +94,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'copies strategies to another environment': [
       FLAG,
-      2,
+      [2, 3],
       async ({ page, dialog, press }) => {
         await press('Copy strategies… to development');
         await press('Copy', dialog);
@@ -101,22 +104,21 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'adds a constraint': [
       FLAG,
-      7,
+      [6, 11],
       async ({ page, dialog, press, click, fill }) => {
         await press('Edit Gradual rollout in production');
         await click(dialog.getByLabel('Targets'));
         await press('Add constraint', dialog);
         await fill('Context field', 'userId');
         await fill('Values, separated by commas', 'ada');
-        await press('Save', dialog);
-        await press('Save in production');
+        await press('Save in production', dialog);
         await page.getByText('the strategies in production are changed').waitFor();
         assert.equal((await inPlace()).strategies[0].constraints.length, 1);
       },
     ],
     'archives a flag': [
       FLAG,
-      3,
+      [3, 3],
       async ({ page, dialog, press, click }) => {
         await click(page.getByLabel('More for this flag', { exact: true }));
         await press('Archive…');
@@ -127,7 +129,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'finds who changed a flag': [
       FLAG,
-      0,
+      [0, 1],
       async ({ page }) => {
         const newest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
         await newest.getByText('switched on in production').waitFor();
@@ -136,7 +138,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'invites somebody': [
       FLAG,
-      4,
+      [4, 6],
       async ({ page, dialog, press, click, fill }) => {
         await click(page.getByRole('link', { name: 'Admin', exact: true }));
         await press('New user');
@@ -147,7 +149,7 @@ describeConsole('common tasks in the console', (shared) => {
     ],
     'makes a token': [
       FLAG,
-      4,
+      [4, 6],
       async ({ page, dialog, press, click, fill }) => {
         await click(page.getByRole('link', { name: 'Configure', exact: true }));
         await press('New API token');
@@ -158,7 +160,14 @@ describeConsole('common tasks in the console', (shared) => {
     ],
   };
 
-  for (const [name, [place, steps, task]] of Object.entries(TASKS))
+  it('takes no more steps than Unleash in any task, and seven tenths of them in all', () => {
+    const counts = Object.values(TASKS).map(([, steps]) => steps);
+    for (const [here, there] of counts) assert(here <= there);
+    const [here, there] = [0, 1].map((at) => counts.reduce((sum, steps) => sum + (steps[at] ?? 0), 0));
+    assert((here ?? 0) <= 0.7 * (there ?? 0), `${here} and ${there}`);
+  });
+
+  for (const [name, [place, [steps], task]] of Object.entries(TASKS))
     it(`${name} in ${steps === 1 ? '1 step' : `${steps} steps`}`, async () => {
       await setUp();
       const page = await shared.signedIn({ place });

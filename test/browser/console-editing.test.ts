@@ -378,8 +378,8 @@ describeConsole('editing in the console', (shared) => {
     const second = dialog.getByRole('group', { name: 'Variant 2' });
     await press(second, 'Always for specific users');
     await second.getByLabel('Values, separated by commas').fill('ada, grace');
-    await press(dialog, 'Save');
-    await press(dialogOf(page, 'Change production?'), 'Save in production');
+    await dialog.getByText('1 evaluation in the last hour').waitFor();
+    await press(dialog, 'Save in production');
     await notice(page, 'The variants of varied are changed.');
     const { variants } = await read(`${FEATURES}/varied/variants`);
     assert.deepEqual(

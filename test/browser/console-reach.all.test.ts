@@ -156,7 +156,7 @@ async function strategies(hands: Hands): Promise<void> {
   await hands.reach('toggleFeatureEnvironmentOn', on);
   await on.and(page.locator('[aria-checked=true]:not([aria-busy])')).waitFor();
   const promote = () => hands.choose('More for this flag', 'Promote…');
-  await hands.form('applyFlagsAsCode', promote, {}, 'Promote', 'Promote in production');
+  await hands.form('applyFlagsAsCode', promote, {}, 'Promote in production');
   const there = page.getByRole('switch', { name: 'made in production' });
   await there.and(page.locator('[aria-checked=true]')).waitFor();
   await hands.reach('applyFlagsAsCode', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
@@ -425,7 +425,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.form('deleteApiToken', () => hands.chooseOf('shop', 'Delete'), {}, 'Delete for good');
   await hands.open('applications', 'Applications');
   await hands.form('createApplication', 'Edit till', { Description: 'In each shop' }, 'Save');
-  await hands.reach('getApplicationEnvironmentInstances', () => hands.chooseOf('till', 'Details'));
+  await hands.reach('getApplicationEnvironmentInstances', 'till');
   await hands.press('Close', hands.dialog);
   await hands.form('deleteApplication', () => hands.chooseOf('till', 'Delete'), {}, 'Delete for good');
   await hands.open('playground', 'Playground');

@@ -149,14 +149,14 @@ describeConsole('the console', (shared) => {
   it('lets whoever switches a flag on for the first time choose for whom, and switches it on with that strategy', async () => {
     await makeFlag(shared.server.call, 'chosen');
     const page = await signedIn();
-    await flagSwitch(page, 'chosen').click();
+    await flagSwitch(page, 'chosen', 'production').click();
     await page.getByRole('button', { name: 'Choose who…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'New strategy in development' });
+    const dialog = page.getByRole('dialog', { name: 'New strategy in production' });
     await dialog.getByLabel('Share of users as a number').fill('35');
-    await dialog.getByText('is on in development for 35 % of users.').waitFor();
+    await dialog.getByText('is on in production for 35 % of users.').waitFor();
     await dialog.getByRole('button', { name: 'Add and switch on' }).click();
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(isOn('chosen', 'development'), true);
+    assert.equal(isOn('chosen', 'production'), true);
   });
 
   it('filters flags by name and type', async () => {

@@ -175,6 +175,10 @@ export async function tryChangeFlag(session, of) {
   }
 }
 
+/** Tells who notices a change in an environment: null where it is not production or nobody does, undefined where that is not known. @param {Session} session @param {string | undefined} environment @param {(() => Promise<string | null>) | undefined} affected */
+export const noticedIn = async (session, environment, affected) =>
+  environment !== undefined && isProduction(session, environment) ? affected?.() : null;
+
 /**
  * Whether a change may be sent: at once, unless somebody gets something else in production from now on, which is asked about. A proposal changes
  * nothing for anybody.
@@ -187,9 +191,9 @@ export async function mayChangeProduction(
   { change, environment, affected, of, agree, isAnyway = false },
   sentence,
 ) {
-  if (environment === undefined || !isProduction(session, environment)) return true;
+  if (environment === undefined) return true;
   if (!isAnyway && (await isProposed(session, change))) return true;
-  const who = await affected?.();
+  const who = await noticedIn(session, environment, affected);
   if (who === null) return true;
   return ask({
     title: 'Change production?',

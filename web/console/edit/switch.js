@@ -66,14 +66,13 @@ async function withoutStrategies({ client }, { project, flag: name, environment 
 async function askForFirst(session, at, switchOn, agreed) {
   const { flag, environment } = at;
   const { change, audience } = await newStrategy(session, at);
-  const who = isProduction(session, environment.name)
-    ? await affectedBy(session, flag, environment.name, () => true)
-    : null;
+  const isProd = isProduction(session, environment.name);
+  const who = isProd ? await affectedBy(session, flag, environment.name, () => true) : null;
   const switching = {
     change: [change, switchOn],
     done: `${flag.name} is on in ${environment.name} for ${audience}.`,
   };
-  if (audience === agreed && who === null) return switching;
+  if (!isProd || (audience === agreed && who === null)) return switching;
   const isAgreed = await ask({
     title: `Switch on for ${audience}?`,
     agree: await wordFor(session, [change, switchOn], `Switch on in ${environment.name}`),

@@ -3,7 +3,15 @@
  * what the server refuses at the field that it names, and what to do when somebody else was faster.
  */
 import { useRef, useState } from 'preact/hooks';
-import { changeFlag, flagPath, make, mayChangeProduction, skipText, takeBack } from '../changes.jsx';
+import {
+  changeFlag,
+  flagPath,
+  make,
+  mayChangeProduction,
+  noticedIn,
+  skipText,
+  takeBack,
+} from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
@@ -36,6 +44,7 @@ function EditDialog({ session, edit, close }) {
   const [first] = form.proposals;
   const isProposed = first !== undefined;
   const maySave = maySkip(session, form.proposals);
+  const place = form.noticed?.environment ?? null;
   /** @param {readonly Field<any>[]} some */
   const rows = (some) =>
     some.map((field) => (
@@ -69,6 +78,7 @@ function EditDialog({ session, edit, close }) {
           {form.isDraft ? <Draft discard={form.discard} /> : null}
           <div class="box preview">
             <Sentence>{edit.sentence(form.values)}</Sentence>
+            {form.noticed?.who ? <Sentence>{form.noticed.who}</Sentence> : null}
           </div>
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
           {isProposed ? <p class="hint">{skipText(session, form.proposals)}</p> : null}
@@ -82,10 +92,10 @@ function EditDialog({ session, edit, close }) {
               ) : null}
               <button
                 type="submit"
-                class={`button ${edit.danger === true && !isProposed ? 'button-danger' : 'button-main'}`}
+                class={`button ${(edit.danger === true || place !== null) && !isProposed ? 'button-danger' : 'button-main'}`}
                 aria-busy={form.isBusy}
               >
-                {isProposed ? 'Propose' : agree}
+                {isProposed ? 'Propose' : place === null ? agree : `${agree} in ${place}`}
               </button>
             </div>
           ) : (
@@ -156,6 +166,19 @@ function useForm(session, edit, close) {
     [JSON.stringify(all)],
   );
 
+  const environment = edit.environment?.(values);
+  /** The form itself says what it changes in production, as it stood when it was opened; what came later is asked about. */
+  const [found, setFound] = useState(
+    /** @type {{ environment: string | undefined, who: string | null | undefined } | null} */ (null),
+  );
+  useDelayed(
+    0,
+    () => noticedIn(session, environment, edit.affected).catch(() => null),
+    (who) => setFound({ environment, who }),
+    [environment],
+  );
+  const noticed = found?.environment === environment && found?.who !== null ? found : null;
+
   /** @param {Event} event */
   function submit(event) {
     event.preventDefault();
@@ -171,9 +194,8 @@ function useForm(session, edit, close) {
       const missing = missingIn(edit, values);
       if (missing.length > 0) throw new Refused(0, 'Fill in the required fields.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
-      const changed = { ...edit, environment: edit.environment?.(values) };
-      const question = { agree: 'Save', ...changed, change: edit.change(values), isAnyway };
-      if (!(await mayChangeProduction(session, question, edit.sentence(values)))) return;
+      const question = { agree: 'Save', ...edit, environment, change: edit.change(values), isAnyway };
+      if (noticed === null && !(await mayChangeProduction(session, question, edit.sentence(values)))) return;
       await save(session, edit, values, { ...base, isAnyway });
       dropDraft(key);
       close();
@@ -230,6 +252,7 @@ function useForm(session, edit, close) {
     submit,
     send,
     proposals,
+    noticed,
     etag: base.etag,
     isDraft,
     discard() {
