@@ -3,7 +3,7 @@ import type { Flag } from '../flags/flag.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { LocatedFlag } from '../state/locate.ts';
 import { invalidOperation, nameExists, type Refusal, refuse } from '../state/refusal.ts';
-import type { World } from '../state/world.ts';
+import type { ProjectState, World } from '../state/world.ts';
 
 export interface NamesFlag {
   readonly project: string;
@@ -34,17 +34,20 @@ export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T |
 export function refuseTakenName(world: World, name: string): Refusal | null {
   const holder = world.flagProjects.get(name);
   if (holder === undefined) return null;
-  const isArchived = world.projects.get(holder)?.flags.get(name)?.flag.archivedAt != null;
+  const project = world.projects.get(holder);
+  // People who do not see the project are not told what its flags are like.
+  const isArchived = !isPrivate(project) && project?.flags.get(name)?.flag.archivedAt != null;
   const place = `${isArchived ? 'archived ' : ''}in ${nameOfProject(world, holder)}`;
   return nameExists(`A flag named "${name}" exists already, ${place}.`);
 }
 
 /** The name of an existing project, for a message that may reach people who do not see it. */
 export function nameOfProject({ projects }: World, id: string): string {
-  const project = projects.get(id);
-  const isPrivate = project === undefined || project.settings.mode === 'private';
-  return isPrivate ? 'a private project' : `the project "${id}"`;
+  return isPrivate(projects.get(id)) ? 'a private project' : `the project "${id}"`;
 }
+
+const isPrivate = (project: ProjectState | undefined): boolean =>
+  project === undefined || project.settings.mode === 'private';
 
 // The refusal of a JSON Patch that cannot be applied names the operation at fault
 // (docs/specification/common.md#json-patch).

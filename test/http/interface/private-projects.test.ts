@@ -250,16 +250,13 @@ describeInterface('a private project', (server) => {
 
   it('keeps its names and its uses, and a refusal for that does not say whose they are', async () => {
     const token = blind['a root Editor'] as string;
-    const taken = await server().call(
-      'POST',
-      '/projects/default/features',
-      { name: `${HIDDEN}.flag` },
-      { token },
-    );
-    assert.deepEqual(
-      [taken.status, taken.body.message],
-      [409, `A flag named "${HIDDEN}.flag" exists already, in a private project.`],
-    );
+    for (const name of [`${HIDDEN}.flag`, `${HIDDEN}.old`]) {
+      const taken = await server().call('POST', '/projects/default/features', { name }, { token });
+      assert.deepEqual(
+        [taken.status, taken.body.message],
+        [409, `A flag named "${name}" exists already, in a private project.`],
+      );
+    }
     await made('POST', '/strategies', { name: 'own', parameters: [] });
     const strategies = `/projects/${HIDDEN}/features/${HIDDEN}.flag/environments/development/strategies`;
     await made('POST', strategies, { name: 'own' });
