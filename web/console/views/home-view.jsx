@@ -2,7 +2,7 @@
 import { path } from '../client.js';
 import { archiveFlag } from '../edit/archive.jsx';
 import { useEvents } from '../feed.js';
-import { date } from '../format.js';
+import { counted, date } from '../format.js';
 import { kept } from '../kept.js';
 import { failingIntegrations } from '../parts/deliveries.jsx';
 import { FirstSteps } from '../parts/first-steps.jsx';
@@ -109,7 +109,7 @@ function Waiting() {
           ))}
           {more > 0 ? (
             <li>
-              <a href={hrefOf({ view: 'change-requests' })}>{`${more} more change requests`}</a>
+              <a href={hrefOf({ view: 'change-requests' })}>{counted(more, 'more change request')}</a>
             </li>
           ) : null}
           {failing?.map(({ id, name, since, isParked }) => (
