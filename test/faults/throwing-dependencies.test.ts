@@ -50,6 +50,7 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   getApplicationOverview: 404,
   getApplicationEnvironmentInstances: 200,
   getOutdatedSdks: 200,
+  getUsage: 200,
 };
 
 describe('a dependency that throws', () => {
