@@ -44,7 +44,9 @@ function EditDialog({ session, edit, close }) {
   const [first] = form.proposals;
   const isProposed = first !== undefined;
   const maySave = maySkip(session, form.proposals);
-  const place = form.noticed?.environment ?? null;
+  // A proposal changes nothing for anybody.
+  const noticed = isProposed && !maySave ? null : form.noticed;
+  const place = noticed?.environment ?? null;
   /** @param {readonly Field<any>[]} some */
   const rows = (some) =>
     some.map((field) => (
@@ -78,7 +80,7 @@ function EditDialog({ session, edit, close }) {
           {form.isDraft ? <Draft discard={form.discard} /> : null}
           <div class="box preview">
             <Sentence>{edit.sentence(form.values)}</Sentence>
-            {form.noticed?.who ? <Sentence>{form.noticed.who}</Sentence> : null}
+            {noticed?.who ? <Sentence>{noticed.who}</Sentence> : null}
           </div>
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
           {isProposed ? <p class="hint">{skipText(session, form.proposals)}</p> : null}
