@@ -3,41 +3,66 @@ import { said } from './said.jsx';
 
 /** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
-/** The names of events whose type does not say it; sessions are recorded as tokens are. @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>} */
+/**
+ * How events are called, where their type does not say it, and what somebody did, in which `{}` stands for the flag or
+ * the project; sessions are recorded as tokens are.
+ * @type {Readonly<Partial<Record<LoggedEvent['type'], readonly [deed: string | null, done?: string]>>>}
+ */
 const DEEDS = {
-  'feature-created': 'created',
-  'feature-metadata-updated': 'changed',
-  'feature-archived': 'archived',
-  'feature-revived': 'revived',
-  'feature-deleted': 'deleted for good',
-  'feature-stale-on': 'marked stale',
-  'feature-stale-off': 'no longer stale',
-  'feature-strategy-add': 'strategy added',
-  'feature-strategy-update': 'strategy changed',
-  'feature-strategy-remove': 'strategy removed',
-  'strategy-order-changed': 'strategies reordered',
-  'feature-environment-enabled': 'switched on',
-  'feature-environment-disabled': 'switched off',
-  'feature-variants-updated': 'variants changed',
-  'feature-environment-variants-updated': 'variants changed',
-  'feature-favorited': 'marked as a favorite',
-  'feature-unfavorited': 'no longer a favorite',
-  'project-favorited': 'marked as a favorite',
-  'project-unfavorited': 'no longer a favorite',
-  'feature-tagged': 'tagged',
-  'feature-untagged': 'tag removed',
-  'feature-dependency-added': 'dependency added',
-  'feature-dependency-removed': 'dependency removed',
-  'feature-dependencies-removed': 'dependencies removed',
-  'api-token-created': 'API token created',
-  'api-token-updated': 'API token changed',
-  'api-token-deleted': 'API token deleted',
-  'pat-created': 'personal token created',
-  'pat-deleted': 'personal token deleted',
-  'public-signup-token-created': 'invitation created',
-  'public-signup-token-updated': 'invitation changed',
-  'change-request-skipped': 'changed without a change request',
-  'public-signup-token-user-added': 'joined by an invitation',
+  'feature-created': ['created', 'created {}'],
+  'feature-metadata-updated': ['changed', 'changed {}'],
+  'feature-archived': ['archived', 'archived {}'],
+  'feature-revived': ['revived', 'revived {}'],
+  'feature-deleted': ['deleted for good', 'deleted {} for good'],
+  'feature-stale-on': ['marked stale', 'marked {} stale'],
+  'feature-stale-off': ['no longer stale', 'marked {} as no longer stale'],
+  'feature-potentially-stale-on': [null, 'found {} overdue'],
+  'feature-completed': [null, 'marked {} as completed'],
+  'feature-uncompleted': [null, 'reopened {}'],
+  'feature-project-change': [null, 'moved {}'],
+  'feature-strategy-add': ['strategy added', 'added a strategy to {}'],
+  'feature-strategy-update': ['strategy changed', 'changed a strategy of {}'],
+  'feature-strategy-remove': ['strategy removed', 'removed a strategy from {}'],
+  'strategy-order-changed': ['strategies reordered', 'reordered the strategies of {}'],
+  'feature-environment-enabled': ['switched on', 'switched {} on'],
+  'feature-environment-disabled': ['switched off', 'switched {} off'],
+  'feature-variants-updated': ['variants changed', 'changed the variants of {}'],
+  'feature-environment-variants-updated': ['variants changed', 'changed the variants of {}'],
+  'feature-favorited': ['marked as a favorite'],
+  'feature-unfavorited': ['no longer a favorite'],
+  'project-favorited': ['marked as a favorite'],
+  'project-unfavorited': ['no longer a favorite'],
+  'feature-tagged': ['tagged', 'tagged {}'],
+  'feature-untagged': ['tag removed', 'removed a tag from {}'],
+  'feature-dependency-added': ['dependency added', 'added a dependency to {}'],
+  'feature-dependency-removed': ['dependency removed', 'removed a dependency from {}'],
+  'feature-dependencies-removed': ['dependencies removed', 'removed the dependencies of {}'],
+  'features-imported': [null, 'imported flags in {}'],
+  'features-applied': [null, 'applied flags in {}'],
+  'project-created': [null, 'created {}'],
+  'project-updated': [null, 'changed {}'],
+  'project-deleted': [null, 'deleted {}'],
+  'project-user-added': [null, 'added a member to {}'],
+  'project-user-role-changed': [null, 'changed the role of a member of {}'],
+  'project-user-removed': [null, 'removed a member from {}'],
+  'api-token-created': ['API token created'],
+  'api-token-updated': ['API token changed'],
+  'api-token-deleted': ['API token deleted'],
+  'pat-created': ['personal token created'],
+  'pat-deleted': ['personal token deleted'],
+  'public-signup-token-created': ['invitation created'],
+  'public-signup-token-updated': ['invitation changed'],
+  'public-signup-token-user-added': ['joined by an invitation'],
+  'change-request-configuration-updated': [null, 'changed who approves changes of {}'],
+  'change-request-sent-to-review': [null, 'sent a change request for {} to review'],
+  'change-request-approval-added': [null, 'approved a change request for {}'],
+  'change-request-approved': [null, 'completed the approvals of a change request for {}'],
+  'change-request-rejected': [null, 'rejected a change request for {}'],
+  'change-request-scheduled': [null, 'scheduled a change request for {}'],
+  'change-request-applied': [null, 'applied a change request for {}'],
+  'change-request-cancelled': [null, 'cancelled a change request for {}'],
+  'change-request-discarded': [null, 'discarded a change request for {}'],
+  'change-request-skipped': ['changed without a change request', 'changed {} without a change request'],
 };
 
 /** How a session of the log has begun. @type {Readonly<Record<string, string>>} */
@@ -45,7 +70,10 @@ const SIGN_INS = { password: 'a password', provider: 'OpenID Connect', token: 'a
 
 /** @param {string} type of an event */
 export const deedOfType = (type) =>
-  DEEDS[/** @type {LoggedEvent['type']} */ (type)] ?? type.replaceAll('-', ' ');
+  DEEDS[/** @type {LoggedEvent['type']} */ (type)]?.[0] ?? type.replaceAll('-', ' ');
+
+/** The deed as a sentence about whoever did it, such as: switched {} on. @param {LoggedEvent['type']} type */
+export const doneOfType = (type) => DEEDS[type]?.[1] ?? `changed {} (${deedOfType(type)})`;
 
 /** @param {Pick<LoggedEvent, 'type' | 'environment' | 'data' | 'preData'>} event */
 export function deedOf(event) {

@@ -3,7 +3,7 @@ import { Fragment } from 'preact';
 import { date } from '../format.js';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
-import { deedOfType } from '../words.js';
+import { doneOfType } from '../words.js';
 import { FlagLink, ProjectLink } from './links.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
@@ -12,36 +12,6 @@ import { TimeAgo } from './time-ago.jsx';
 
 /** Flags that a sentence names, and sentences about one person on one day. */
 const [NAMED_MAX, SENTENCES_MAX] = [4, 6];
-
-/** Deeds as what somebody did: `{}` stands for what it was done to. @type {readonly (readonly [deed: RegExp, sentence: string])[]} */
-const ACTIVE = [
-  [/^(switched|deleted|marked|changed) (on|off|for good|stale|without .+)$/, '$1 {} $2'],
-  [/^(created|changed|archived|revived|tagged)$/, '$1 {}'],
-  [/^no longer stale$/, 'marked {} as no longer stale'],
-  [/^(strategies|variants|dependencies) (\w+)$/, '$2 the $1 of {}'],
-  [/^(strategy|dependency|tag) added$/, 'added a $1 to {}'],
-  [/^(strategy|dependency|tag) removed$/, 'removed a $1 from {}'],
-  [/^strategy changed$/, 'changed a strategy of {}'],
-  [/^feature completed$/, 'marked {} as completed'],
-  [/^feature uncompleted$/, 'reopened {}'],
-  [/^feature project change$/, 'moved {}'],
-  [/^feature potentially stale on$/, 'found {} overdue'],
-  [/^features (imported|applied)$/, '$1 flags in {}'],
-  [/^project (created|updated|deleted)$/, '$1 {}'],
-  [/^project user added$/, 'added a member to {}'],
-  [/^project user removed$/, 'removed a member from {}'],
-  [/^change request configuration updated$/, 'changed who approves changes of {}'],
-  [/^change request approval added$/, 'approved a change request for {}'],
-  [/^change request sent to review$/, 'sent a change request for {} to review'],
-  [/^change request (\w+)$/, '$1 a change request for {}'],
-];
-
-/** @param {LoggedEvent['type']} type */
-function sentenceOf(type) {
-  const deed = deedOfType(type);
-  const [pattern, sentence] = ACTIVE.find(([one]) => one.test(deed)) ?? [/.*/s, 'changed {} ($&)'];
-  return deed.replace(pattern, sentence);
-}
 
 /** Events that are no news to others, or are told of by another that comes with them. */
 const NO_NEWS = /favorited$|^change-(?:added|edited|discarded)$|^change-request-(?:updated|created)$/;
@@ -66,7 +36,7 @@ function toldOf(events) {
       iso: '',
     };
     bySubject.set(key, told);
-    const verb = sentenceOf(type);
+    const verb = doneOfType(type);
     const places = told.verbs.get(verb) ?? [];
     told.verbs.set(
       verb,
