@@ -100,10 +100,14 @@ export function applyChanges(world: World, command: ApplyChanges, context: Decid
 /** The most parts that a refusal names. */
 const PARTS_SHOWN = 20;
 
-/** The refusal of changes whose part is not what they say it was. */
+/**
+ * The refusal of changes whose part is not what they say it was. A flag of which no change says whether it is there is active:
+ * else changes of one that was deleted meanwhile would create it, where their parts were what a new one has.
+ */
 function refuseOthers(world: World, project: ProjectState, { changes }: ApplyChanges): Refusal | null {
   const shown = new Map<string, ShownFlag | undefined>();
-  const details: { message: string; path: string }[] = [];
+  const details = new Map<string, { message: string; path: string }>();
+  const withPresence = new Set(changes.flatMap(({ flag, field }) => (field === 'presence' ? flag : [])));
   for (const [at, change] of changes.entries()) {
     const { flag, environment, field, before } = change;
     if (environment !== null && !project.settings.environments.includes(environment))
@@ -113,17 +117,17 @@ function refuseOthers(world: World, project: ProjectState, { changes }: ApplyCha
       );
     const record = project.flags.get(flag);
     if (!shown.has(flag)) shown.set(flag, record && shownFlag(world, project, record));
-    if (jsonEqual(partOf(shown.get(flag), change), before)) continue;
-    const place = environment === null ? '' : ` in ${environment}`;
-    const what = field === 'presence' ? 'whether it is there' : field;
-    details.push({
-      message: `The flag "${flag}"${place} was changed meanwhile: ${what}.`,
-      path: `/body/changes/${at}/before`,
-    });
-    if (details.length === PARTS_SHOWN) break;
+    const now = shown.get(flag);
+    const isThere = withPresence.has(flag) || now?.presence === 'active';
+    if (isThere && jsonEqual(partOf(now, change), before)) continue;
+    const place = environment === null || !isThere ? '' : ` in ${environment}`;
+    const what = field === 'presence' || !isThere ? 'whether it is there' : field;
+    const message = `The flag "${flag}"${place} was changed meanwhile: ${what}.`;
+    details.set(message, { message, path: `/body/changes/${at}/before` });
+    if (details.size === PARTS_SHOWN) break;
   }
-  const [first] = details;
-  return first === undefined ? null : refuse('PreconditionFailedError', first.message, details);
+  const [first] = details.keys();
+  return first === undefined ? null : refuse('PreconditionFailedError', first, [...details.values()]);
 }
 
 /** The refusal that an import of the flags into one of the environments would get. */

@@ -1,7 +1,7 @@
 /** `flagstaff plan`, `apply` and `promote`: what files, or another environment, have otherwise than a server, and carrying it out. */
 import { writeFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { jsonEqual } from '../../domain/json/json.ts';
+import { checkStorable, jsonEqual } from '../../domain/json/json.ts';
 import type { AdminClient } from '../../host/admin-client.ts';
 import { type AddCommand, type CommandContext, jsonText, withJson } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
@@ -51,7 +51,7 @@ async function plan(
 ): Promise<void> {
   const projects = await planned(context, client, paths, options);
   if (options.out !== undefined)
-    writeFileSync(options.out, JSON.stringify({ format: PLAN_FORMAT, url, projects }));
+    writeFileSync(options.out, JSON.stringify({ format: PLAN_VERSION, url, projects }));
   context.terminal.out(options.json ? jsonText({ projects }) : textOfPlans(projects).join('\n'));
   finishDrift(context, projects);
 }
@@ -136,26 +136,36 @@ function finishDrift(context: CommandContext, projects: readonly ProjectPlan[]):
   if (projects.some(({ conflicts }) => conflicts.length > 0)) context.finish(EXIT.drift);
 }
 
-/** The version of the format of plans in files. */
-const PLAN_FORMAT = 'flagstaff-plan-1';
+/** The format of plans in files, to which its version is added. */
+const PLAN_FORMAT = 'flagstaff-plan-';
+const PLAN_VERSION = `${PLAN_FORMAT}1`;
 const PLAN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** No deeper than what the server takes, so that it can be shown. */
+const Value = v.pipe(
+  v.any(),
+  v.check((value) => checkStorable(value) === null),
+);
 
 const PART = { flag: v.string(), environment: v.nullable(v.string()), field: v.string() };
 
 const PlanSchema = v.object({
-  format: v.literal(PLAN_FORMAT),
+  format: v.literal(PLAN_VERSION),
   url: v.string(),
-  projects: v.array(
-    v.object({
-      project: v.string(),
-      changes: v.array(v.object({ ...PART, before: v.any(), after: v.any() })),
-      conflicts: v.array(
-        v.object({
-          ...PART,
-          event: v.nullable(v.object({ id: v.number(), createdBy: v.string(), createdAt: v.string() })),
-        }),
-      ),
-    }),
+  projects: v.pipe(
+    v.array(
+      v.object({
+        project: v.string(),
+        changes: v.array(v.object({ ...PART, before: Value, after: Value })),
+        conflicts: v.array(
+          v.object({
+            ...PART,
+            event: v.nullable(v.object({ id: v.number(), createdBy: v.string(), createdAt: v.string() })),
+          }),
+        ),
+      }),
+    ),
+    v.check((all) => new Set(all.map(({ project }) => project)).size === all.length),
   ),
 });
 
@@ -164,11 +174,14 @@ function planIn(paths: readonly string[], url: string, { prune }: Options): read
   const [path = ''] = paths;
   if (!path.endsWith('.json')) return null;
   const text = textOf(path, PLAN_BYTES_MAX);
-  if (!text.includes(PLAN_FORMAT)) return null;
+  if (!text.includes(`"${PLAN_FORMAT}`)) return null;
   if (paths.length > 1 || prune) throw misuse(`${path} is a plan, which is applied alone and as it is.`);
   const sent = v.safeParse(v.pipe(v.string(), v.parseJson(), PlanSchema), text);
   if (!sent.success)
-    throw new CommandFailure(EXIT.damagedData, `${path}:1: this plan is damaged; make another one.`);
+    throw new CommandFailure(
+      EXIT.damagedData,
+      `${path}:1: this plan is damaged, or of another version; make another one.`,
+    );
   const { url: of, projects } = sent.output;
   if (of !== url) throw misuse(`${path} is a plan for ${of}, and ${url} is another server.`);
   return projects as readonly ProjectPlan[];

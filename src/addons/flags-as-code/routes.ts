@@ -87,8 +87,9 @@ const PRESENCE = v.picklist(['active', 'archived'], 'active or archived');
 /** The sentence about the first change whose value cannot be, and the changes as they are kept. */
 function checked(sent: readonly v.InferOutput<typeof ApplyBody>['changes'][number][]) {
   const changes: Change[] = [];
+  const parts = new Set<string>();
   for (const [at, change] of sent.entries()) {
-    const { field, environment } = change;
+    const { flag, field, environment } = change;
     const fields: Readonly<Record<string, v.GenericSchema>> =
       environment === null ? { presence: PRESENCE, ...FLAG_FIELDS } : ENVIRONMENT_FIELDS;
     const schema = Object.hasOwn(fields, field) ? fields[field] : undefined;
@@ -105,6 +106,8 @@ function checked(sent: readonly v.InferOutput<typeof ApplyBody>['changes'][numbe
         `The value of ${field} cannot be used. ${issuesOf(issues ?? [])[0]?.message ?? 'It is missing.'}`,
         `/body/changes/${at}/after`,
       );
+    if (parts.size === parts.add(JSON.stringify([flag, environment, field])).size)
+      return invalid(`Another change is of ${field} of the flag "${flag}" too.`, `/body/changes/${at}`);
     changes.push({ ...change, after: output } as Change);
   }
   const names = new Set(changes.map(({ flag }) => flag));

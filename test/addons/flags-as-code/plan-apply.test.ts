@@ -169,8 +169,52 @@ describe('flagstaff plan and apply', () => {
     const id = lastId();
     await ends(['apply', plan], 2, new RegExp(`The flag "${name}" was changed meanwhile: description\\.`));
     assert.equal(lastId(), id);
-    writeFileSync(plan, readFileSync(plan, 'utf8').replace('"projects"', '"project"'));
-    await ends(['apply', plan], 65, /plan\.json:1: this plan is damaged/);
+  });
+
+  it('a plan about a flag that was archived or deleted meanwhile neither changes nor creates it', async () => {
+    const name = `gone-${number}`;
+    const plan = join(folder, 'gone.json');
+    await ends(['apply', yaml(`  - name: ${name}\n`)], 0);
+    await ends(['plan', yaml(`  - name: ${name}\n    description: file\n`), '--out', plan], 0);
+    for (const call of [flagPath(name), `/archive/${name}`]) {
+      await done('DELETE', call);
+      const id = lastId();
+      await ends(['apply', plan], 2, new RegExp(`"${name}" was changed meanwhile: whether it is there\\.`));
+      assert.equal(lastId(), id);
+    }
+  });
+
+  it('a plan that somebody edited by hand changes nothing where it cannot be', async () => {
+    const name = `edited-${number}`;
+    const path = yaml(`  - name: ${name}\n    description: file\n`);
+    const plan = join(folder, 'edited.json');
+    await ends(['plan', path, '--out', plan], 0);
+    const text = readFileSync(plan, 'utf8');
+    const id = lastId();
+    const { projects, ...head } = JSON.parse(text);
+    const [{ changes, ...ofProject }] = projects;
+    const others: readonly (readonly [content: object, code: number, pattern: RegExp])[] = [
+      [{ ...head }, 65, /edited\.json:1: this plan is damaged, or of another version; make another one/],
+      [{ ...head, projects, format: 'flagstaff-plan-2' }, 65, /or of another version/],
+      [{ ...head, projects: [...projects, ...projects] }, 65, /this plan is damaged/],
+      [
+        { ...head, projects: [{ ...ofProject, changes: [...changes, { ...changes[1], after: 'other' }] }] },
+        69,
+        new RegExp(`Another change is of description of the flag "${name}" too\\.`),
+      ],
+      [
+        { ...head, projects: [{ ...ofProject, changes: [{ ...changes[1], field: '__proto__' }] }] },
+        69,
+        /The field field must be one of presence, /,
+      ],
+    ];
+    for (const [content, code, pattern] of others) {
+      writeFileSync(plan, JSON.stringify(content));
+      await ends(['apply', plan], code, pattern);
+    }
+    writeFileSync(plan, text.replace('"file"', `${'['.repeat(50_000)}${']'.repeat(50_000)}`));
+    await ends(['apply', plan], 65, /this plan is damaged/);
+    assert.equal(lastId(), id);
   });
 
   it('on a terminal an apply asks first', async () => {
