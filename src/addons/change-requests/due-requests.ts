@@ -3,13 +3,16 @@
  * requests anew that have changed. What it submits is decided again in its turn, so nothing is carried out twice, by whichever nodes.
  */
 import type { Engine } from '../../actors/engine.ts';
+import { each, inBriefTurns } from '../../actors/turn.ts';
 import { ownCommand } from '../../domain/decide/decide.ts';
 import type { AddonRecords } from '../../domain/kinds/addon-kind.ts';
-import { addonRecordLists } from '../../domain/state/addon-records.ts';
+import { addonRecordLists, newestRecordLists } from '../../domain/state/addon-records.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
+import type { World } from '../../domain/state/world.ts';
 import { actorOf } from '../../http/serving/access.ts';
 import type { Timer } from '../../process/timers.ts';
 import { isOrphan, REQUEST, type RequestRecord, type StoredRequest } from './kind.ts';
+import { prepareIndex } from './request-index.ts';
 import { carryOutDue, dueAt } from './schedule.ts';
 
 const LOOK_MS = 500;
@@ -43,6 +46,12 @@ function dueIn(list: readonly RequestRecord[]): readonly Due[] {
     dueOf.set(list, due);
   }
   return due;
+}
+
+/** Reads and sorts all requests, on each node: after a start there may be many that nobody has read. */
+function* prepared(world: World): Generator<void, void> {
+  yield* prepareIndex(world);
+  yield* each(newestRecordLists(world, REQUEST), (list) => void dueIn(list));
 }
 
 export class DueRequests {
@@ -87,6 +96,7 @@ export class DueRequests {
 
   async #carryOut(): Promise<void> {
     const { engine, isLeading } = this.#options;
+    if (this.#part === 0) await inBriefTurns(prepared(engine.world));
     this.#part += 1;
     // What was refused because another node led need not wait once this one leads again.
     if (!isLeading()) this.#retryAtMs = 0;

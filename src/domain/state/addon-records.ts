@@ -42,15 +42,22 @@ const readChunks = new WeakMap<object, ReadRecords<object>>();
 export const addonRecordLists = <T extends object>(
   world: World,
   kind: AddonKind<T>,
-): readonly ReadRecords<T>[] =>
-  recordsIn(world, kind.name).byId.chunks.map((chunk) => {
+): readonly ReadRecords<T>[] => [...newestRecordLists(world, kind)].reverse();
+
+/** The lists one by one, the newest first: to read all of them takes long where nobody has done that before. */
+export function* newestRecordLists<T extends object>(
+  world: World,
+  kind: AddonKind<T>,
+): Generator<ReadRecords<T>, void> {
+  for (const chunk of recordsIn(world, kind.name).byId.chunks.toReversed()) {
     let list = readChunks.get(chunk);
     if (list === undefined) {
       list = chunk.values.map((record) => readAs(kind, record));
       readChunks.set(chunk, list);
     }
-    return list as ReadRecords<T>;
-  });
+    yield list as ReadRecords<T>;
+  }
+}
 
 /** All of the kind, in order of creation. */
 export const addonRecordsOf = <T extends object>(world: World, kind: AddonKind<T>): ReadRecords<T> =>
