@@ -51,9 +51,9 @@ describeConsole('common tasks in the console', (shared) => {
       async ({ page, dialog, press, click, fill }) => {
         await press('New flag');
         await fill('Name', 'brand-new');
+        await click(dialog.getByLabel('development', { exact: true }));
         await press('Create', dialog);
-        await click(flagSwitch(page, 'brand-new'));
-        await page.getByText('brand-new is on in development').waitFor();
+        await page.getByText('brand-new is created, and on in development').waitFor();
         assert.equal((await read(environmentPath('brand-new'))).enabled, true);
       },
     ],

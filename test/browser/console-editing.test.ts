@@ -104,6 +104,65 @@ describeConsole('editing in the console', (shared) => {
     assert.equal((await read(`${FEATURES}/made-in-the-console`)).type, 'experiment');
   });
 
+  it('creates a flag that is on at once where that is no production, all or nothing, and offers the same places again', async () => {
+    const { call } = shared.server;
+    const flags = '/projects/starting/features';
+    await call('POST', '/environments', { name: 'guarded', type: 'test' });
+    await call('POST', '/projects', { id: 'starting', name: 'Starting' });
+    const page = await signedIn({ place: '#/projects/starting', expected: /status of 412/ });
+    await press(page, 'New flag');
+    const dialog = dialogOf(page, 'New flag');
+    const places = dialog.getByRole('group', { name: 'On for everyone in' });
+    await places.getByLabel('guarded').waitFor();
+    assert.equal(await places.getByLabel('production').count(), 0, 'production is a decision of its own');
+    await press(dialog, 'Cancel');
+    const guard = { changeRequestsEnabled: true, requiredApprovals: 1 };
+    await call('PUT', '/projects/starting/environments/guarded/change-requests/config', guard);
+    await page.reload();
+    await press(page, 'New flag');
+    await places.getByLabel('development').check();
+    assert.deepEqual(
+      await places.getByRole('checkbox').count(),
+      1,
+      'what takes change requests is not offered',
+    );
+
+    const name = dialog.getByLabel('Name');
+    await call('POST', '/projects/starting/features', { name: 'taken' });
+    await name.fill('taken');
+    await press(dialog, 'Create');
+    await dialog.getByRole('alert').filter({ hasText: 'There is a flag "taken" already.' }).waitFor();
+    assert.equal(await name.getAttribute('aria-invalid'), 'true');
+
+    await name.fill('on-at-once');
+    await dialog.getByLabel('Type').selectOption('kill-switch');
+    await dialog.getByText('on for everyone in development, and off elsewhere').waitFor();
+    await isAccessible(page, 'the dialog of a new flag that is on at once');
+    await press(dialog, 'Create');
+    await notice(page, 'on-at-once is created, and on in development.');
+    const flag = await read(`${flags}/on-at-once`);
+    const on = flag.environments.filter(({ enabled }: { enabled: boolean }) => enabled);
+    assert.deepEqual(
+      [flag.type, on.map((one: { name: string }) => one.name)],
+      ['kill-switch', ['development']],
+    );
+    const [strategy] = await read(`${flags}/on-at-once/environments/development/strategies`);
+    assert.deepEqual(strategy.parameters, { rollout: '100', stickiness: 'default', groupId: 'on-at-once' });
+    await press(page, 'Undo');
+    await notice(page, 'Undone.');
+    assert.equal((await read(`${flags}/on-at-once`)).archived, true);
+
+    await page.goBack();
+    await press(page, 'New flag');
+    assert.equal(await places.getByLabel('development').isChecked(), true, 'as it was chosen last');
+    await places.getByLabel('development').uncheck();
+    await name.fill('off-at-first');
+    await press(dialog, 'Create');
+    await notice(page, 'off-at-first is created.');
+    assert.deepEqual(await read(`${flags}/off-at-first/environments/development/strategies`), []);
+    await call('DELETE', '/environments/guarded');
+  });
+
   it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
     await makeFlag(shared.server.call, 'with-rules');
     const page = await openFlag('with-rules');

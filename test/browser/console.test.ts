@@ -45,7 +45,7 @@ describeConsole('the console', (shared) => {
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
 
     assert.equal(await page.evaluate(STORED_COUNT), 0);
-    assert.deepEqual(await page.evaluate(KEPT), [['recent', 'unfolded', 'seenAt', 'before']]);
+    assert.deepEqual(await page.evaluate(KEPT), [['recent', 'unfolded', 'startsIn', 'seenAt', 'before']]);
     assert.equal(page.url().includes('secret'), false);
     await page.getByText('Root role Admin').waitFor();
     await page.reload();

@@ -1,5 +1,6 @@
 /**
- * Keeps in the browser which projects somebody opened last, which groups of the menu they unfolded, and when they were here. Ids and times; nothing that lets anybody in.
+ * Keeps in the browser which projects somebody opened last, which groups of the menu they unfolded, where they had a new flag on, and when they
+ * were here. Ids and times; nothing that lets anybody in.
  */
 import { signal } from '@preact/signals';
 
@@ -9,10 +10,10 @@ const RECENT_MAX = 4;
 /** Absence after which a visit is another one, in milliseconds. */
 const VISIT_MS = 8 * 3_600_000;
 
-/** @typedef {{ recent: readonly string[], unfolded: readonly string[], seenAt: number, before: number }} Kept `before`: the end of the last visit, in milliseconds since 1970; 0 for none */
+/** @typedef {{ recent: readonly string[], unfolded: readonly string[], startsIn: readonly string[], seenAt: number, before: number }} Kept `startsIn`: the environments in which their last new flag was on at once; `before`: the end of the last visit, in milliseconds since 1970; 0 for none */
 
 /** @type {Kept} */
-const NOTHING = { recent: [], unfolded: [], seenAt: 0, before: 0 };
+const NOTHING = { recent: [], unfolded: [], startsIn: [], seenAt: 0, before: 0 };
 
 export const kept = signal(NOTHING);
 
@@ -30,10 +31,11 @@ export function openKept(userId) {
 /** @returns {Kept} */
 function read() {
   try {
-    const { recent, unfolded, seenAt, before } = JSON.parse(localStorage.getItem(key) ?? '{}');
+    const { recent, unfolded, startsIn, seenAt, before } = JSON.parse(localStorage.getItem(key) ?? '{}');
     return {
       recent: textsIn(recent),
       unfolded: textsIn(unfolded),
+      startsIn: textsIn(startsIn),
       seenAt: timeIn(seenAt),
       before: timeIn(before),
     };
@@ -70,4 +72,10 @@ export function keepProject(project) {
 export function keepGroup(group, isUnfolded) {
   const others = kept.value.unfolded.filter((name) => name !== group);
   keep({ unfolded: isUnfolded ? [...others, group] : others });
+}
+
+/** @param {readonly string[]} offered environments that could be chosen @param {readonly string[]} chosen */
+export function keepStart(offered, chosen) {
+  const others = kept.value.startsIn.filter((name) => !offered.includes(name));
+  keep({ startsIn: [...others, ...chosen] });
 }

@@ -122,7 +122,10 @@ function refuseOthers(world: World, project: ProjectState, { changes }: ApplyCha
     if (isThere && jsonEqual(partOf(now, change), before)) continue;
     const place = environment === null || !isThere ? '' : ` in ${environment}`;
     const what = field === 'presence' || !isThere ? 'whether it is there' : field;
-    const message = `The flag "${flag}"${place} was changed meanwhile: ${what}.`;
+    const message =
+      field === 'presence' && before === 'absent'
+        ? `There is a flag "${flag}" already.`
+        : `The flag "${flag}"${place} was changed meanwhile: ${what}.`;
     details.set(message, { message, path: `/body/changes/${at}/before` });
     if (details.size === PARTS_SHOWN) break;
   }

@@ -3,39 +3,93 @@ import { flagPath, tryChangeFlag } from '../changes.jsx';
 import { changing, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
-import { asOptions } from '../forms/choice.jsx';
+import { asOption, asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
 import { valuesIn } from '../forms/rows.js';
+import { keepStart, kept } from '../kept.js';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { hrefOf } from '../place.js';
+import { protectedIn } from '../proposals.jsx';
 import { code, said } from '../said.jsx';
+import { isProduction } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
+import { everyone } from './strategy-edits.jsx';
 
+/** @import { Change } from '../client.js' */
 /** @import { Field, Flag, Session } from '../types.d.ts' */
 
 const NAME_HINT =
   'Letters, digits, “_”, “.”, “~” and “-”; unique across all projects. Cannot be changed later.';
 
-/** @typedef {{ name: string, description: string, type: string, impressionData: boolean }} NewFlag */
+/** @typedef {{ name: string, description: string, type: string, impressionData: boolean, onIn: readonly string[] }} NewFlag */
 
 /** @param {Session} session @param {string} project */
-export function createFlag(session, project) {
+export async function createFlag(session, project) {
+  const offered = await placesToStart(session, project);
   return openEdit(session, {
     title: 'New flag',
     agree: 'Create',
     fields: [
-      field('name', 'Name', 'text', { hint: NAME_HINT, required: true }),
-      field('description', 'Description', 'long-text'),
+      field('name', 'Name', 'text', { hint: NAME_HINT, required: true, paths: ['name', 'changes/0'] }),
+      field('onIn', 'On for everyone in', 'many', {
+        options: offered.map(asOption),
+        // What the server refuses of them belongs to no single box.
+        paths: [],
+        when: () => offered.length > 0,
+      }),
+      field('description', 'Description', 'long-text', { paths: ['description', 'changes/1'] }),
       field('type', 'Type', 'choice', { options: FLAG_TYPES }),
       IMPRESSIONS,
     ],
-    values: { name: '', description: '', type: 'release', impressionData: false },
-    sentence: ({ name, type }) =>
-      `${typeText(type, true)} flag ${code(name || '…')} exists in ${code(project)}, off in every environment.`,
-    change: (values) => changing('POST', path`/projects/${project}/features`, values),
-    done: ({ name }) => `${name} is created.`,
-    after: (_, { name }) => goTo(project, name),
+    values: {
+      ...{ name: '', description: '', type: 'release', impressionData: false },
+      onIn: offered.filter((name) => kept.value.startsIn.includes(name)),
+    },
+    sentence: ({ name, type, onIn }) =>
+      `${typeText(type, true)} flag ${code(name || '…')} exists in ${code(project)}, ${onIn.length === 0 ? 'off in every environment' : `on for everyone in ${onIn.join(' and ')}, and off elsewhere`}.`,
+    change: (values) => creating(project, values),
+    done: ({ name, onIn }) =>
+      `${name} is created${onIn.length === 0 ? '' : `, and on in ${onIn.join(' and ')}`}.`,
+    undo: ({ name }) => changing('DELETE', flagPath(project, name)),
+    after(_, { name, onIn }) {
+      if (offered.length > 0) keepStart(offered, onIn);
+      goTo(project, name);
+    },
+  });
+}
+
+/** The environments in which a new flag may be on at once; production is a decision of its own, on the flag's page. @param {Session} session @param {string} project @returns {Promise<readonly string[]>} */
+async function placesToStart(session, project) {
+  const all = session.projects.value.find(({ id }) => id === project)?.environments ?? [];
+  // Where that is not known, the flag is switched on later.
+  const guarded = await protectedIn(session, project).catch(() => null);
+  return all.filter(
+    (environment) =>
+      !isProduction(session, environment) &&
+      guarded?.every((one) => one.environment !== environment) &&
+      session.holds('UPDATE_FEATURE_ENVIRONMENT', { project, environment }),
+  );
+}
+
+/** Creates a flag, and switches it on with it: both, or neither. @param {string} project @param {NewFlag} values @returns {Change} */
+function creating(project, { onIn, ...values }) {
+  const at = path`/projects/${project}`;
+  if (onIn.length === 0) return changing('POST', `${at}/features`, values);
+  const { name: flag, description, type, impressionData } = values;
+  /** @param {string | null} environment @param {string} field @param {unknown} before @param {unknown} after */
+  const part = (environment, field, before, after) => ({ flag, environment, field, before, after });
+  return changing('POST', `${at}/flags-as-code`, {
+    changes: [
+      part(null, 'presence', 'absent', 'active'),
+      part(null, 'description', '', description),
+      part(null, 'type', 'release', type),
+      part(null, 'impressionData', false, impressionData),
+      ...onIn.flatMap((environment) => [
+        part(environment, 'strategies', [], [everyone(flag)]),
+        part(environment, 'enabled', false, true),
+      ]),
+    ],
   });
 }
 

@@ -93,6 +93,9 @@ export async function addStrategy(session, at, next) {
   });
 }
 
+/** The strategy that turns a flag on for everyone. @param {string} groupId */
+export const everyone = (groupId) => inputFor({ ...NEW_STRATEGY, groupId });
+
 /** Adds a strategy as new ones begin. @param {Session} session @param {At} at */
 export async function newStrategy(session, at) {
   const input = inputFor(await newValues(session, at));

@@ -26,7 +26,7 @@ export function FirstSteps({ project, environments }) {
     <section class="steps" aria-labelledby="steps">
       <h2 id="steps">No flags yet: the first steps</h2>
       <ol class="plain">
-        <Step icon="flag" title="Create a flag" text="It is off everywhere until you switch it on.">
+        <Step icon="flag" title="Create a flag" text="It is off in production until you switch it on there.">
           <Button act={() => createFlag(session, project)}>Create the first flag</Button>
         </Step>
         <Step

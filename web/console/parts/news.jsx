@@ -14,7 +14,8 @@ import { TimeAgo } from './time-ago.jsx';
 const [NAMED_MAX, SENTENCES_MAX] = [4, 6];
 
 /** Events that are no news to others, or are told of by another that comes with them. */
-const NO_NEWS = /favorited$|^change-(?:added|edited|discarded)$|^change-request-(?:updated|created)$/;
+const NO_NEWS =
+  /favorited$|^features-applied$|^change-(?:added|edited|discarded)$|^change-request-(?:updated|created)$/;
 
 /** @typedef {{ project: string, flag: string | null, isGone: boolean }} Subject */
 /** @typedef {{ verbs: Map<string, string[]>, subjects: Subject[], iso: string }} Told `verbs`: with the environments of each */
