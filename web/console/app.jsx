@@ -1,7 +1,8 @@
 /** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { createClient, messageOf, path, request } from './client.js';
+import { flagPath } from './changes.jsx';
+import { createClient, forgetBegun, messageOf, path, request } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
 import { dropDrafts } from './forms/drafts.js';
@@ -97,7 +98,9 @@ async function open() {
   openKept(me.user.id);
   const shown = place.value;
   if (shown?.view === 'flags') client.begin(path`/projects/${shown.project}`);
+  else if (shown?.view === 'flag') client.begin(flagPath(shown.project, shown.flag));
   else if (shown?.view === 'home') client.begin(newsPath(session));
+  forgetBegun();
   state.value = { session };
   feed.begin();
   return true;

@@ -7,6 +7,13 @@ import { visible } from './said.jsx';
 /** Whether the last request was answered. */
 export const isReachable = signal(true);
 
+/** Responses that begin.js has asked for, by URL. @type {Map<string, Promise<Response>>} */
+const begun = window.begun ?? new Map();
+window.begun = begun;
+
+/** Gives up what nobody took until the first view has asked for all that it needs: it only grows older. */
+export const forgetBegun = () => begun.clear();
+
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
   /**
@@ -117,7 +124,9 @@ export async function request(url, { method = 'GET', body, headers = {}, ...opti
 /** @param {string} url @param {RequestInit} init */
 async function fetched(url, init) {
   try {
-    const response = await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init });
+    const early = begun.get(url);
+    begun.delete(url);
+    const response = await (early ?? fetch(url, { credentials: 'same-origin', redirect: 'error', ...init }));
     isReachable.value = true;
     return response;
   } catch {

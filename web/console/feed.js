@@ -17,6 +17,9 @@ const PAUSE_MS = 2_000;
 /** The same while the stream is open, which may have stopped without a word, or outlived the session. */
 const STREAMING_PAUSE_MS = 30_000;
 
+/** Before the stream is opened first, in milliseconds: a browser opens few connections to one server, and what the page shows comes first. */
+const FIRST_PAUSE_MS = 1_000;
+
 /** Events asked for at once. */
 const PAGE = 50;
 /** Events kept: what a list shows before one asks for older ones. */
@@ -107,7 +110,7 @@ export function createFeed(client, newest, onUnauthorized) {
     newest: () => newest,
     /** The first time: the stream tells of all that came after what is known, so nothing needs to be searched for. */
     begin() {
-      stream.wanted(!document.hidden);
+      setTimeout(() => stream.wanted(!closed && !document.hidden), FIRST_PAUSE_MS);
       timer = setTimeout(look, STREAMING_PAUSE_MS);
     },
     /** After a change that was made here: looks at once, unless the stream tells of it by itself. */

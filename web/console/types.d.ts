@@ -4,6 +4,13 @@ import type { Signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import type { WholeFlag as Flag, Event as LoggedEvent, Me, Profile, ProjectSummary } from './api-types.d.ts';
 
+declare global {
+  interface Window {
+    /** Made by the one of the two scripts that comes first. */
+    begun?: Map<string, Promise<Response>>;
+  }
+}
+
 export type * from './api-types.d.ts';
 /** Named so because browsers have an `Event` too. */
 export type {

@@ -40,7 +40,7 @@ for (const basePath of ['', '/flags']) {
       fetch(`${server.origin}${basePath}${path}`, { redirect: 'manual', ...init });
 
     it('need no token, and have their content type and a policy that lets nothing foreign in', async () => {
-      assert.equal(paths.filter((path) => path.endsWith('.js')).length, 4);
+      assert.equal(paths.filter((path) => path.endsWith('.js')).length, 5);
       for (const path of paths) {
         const response = await get(path);
         await response.arrayBuffer();
@@ -54,14 +54,16 @@ for (const basePath of ['', '/flags']) {
       }
     });
 
-    it('have one script of their own, one style or that of the console, and those of Swagger UI, which a browser keeps for ever', async () => {
+    it('have few scripts of their own, one style or that of the console, and those of Swagger UI, which a browser keeps for ever', async () => {
       const own = paths.filter((path) => WITH_DIGEST.test(path));
       for (const folder of ['console', 'docs', 'welcome']) {
         const files = own.filter((path) => path.startsWith(`/${folder}/`)).map((path) => extname(path));
         // The page of links looks as the console does.
-        const each = { console: ['.css', '.js'], docs: ['.css', '.css', '.js', '.js'], welcome: ['.js'] }[
-          folder
-        ];
+        const each = {
+          console: ['.css', '.js', '.js'],
+          docs: ['.css', '.css', '.js', '.js'],
+          welcome: ['.js'],
+        }[folder];
         assert.deepEqual(files.filter((kind) => kind !== '.svg').sort(), each);
       }
       for (const path of paths) {

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { compact, number } from '../format.js';
+import { compact, number, timeFormat } from '../format.js';
 import { Name, visible } from '../said.jsx';
 import { Listing } from './listing.jsx';
 
@@ -26,12 +26,10 @@ const TIMES_SPACE = 28;
 const NEAR = '200px';
 
 // Days begin and end in UTC, as the server counts them.
-const HOUR = new Intl.DateTimeFormat(undefined, {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
-});
-const HOUR_LABEL = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const DAY_LABEL = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const HOUR = timeFormat({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const HOUR_LABEL = timeFormat({ hour: 'numeric', minute: '2-digit' });
+const DAY = timeFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
+const DAY_LABEL = timeFormat({ day: 'numeric', month: 'short' });
 
 export const STEPS = {
   hour: { ms: 3_600_000, name: 'Hour', format: HOUR },
@@ -144,10 +142,7 @@ export function Plot({ label, step, times, series: all, marks = [], columns = fa
             .reverse()
             .map(({ time, cells }) => ({
               key: String(time),
-              cells: [
-                format.format(time),
-                ...cells.map((value) => <span class="number">{number(value)}</span>),
-              ],
+              cells: [format(time), ...cells.map((value) => <span class="number">{number(value)}</span>)],
             }))}
           none="Nothing was counted"
         />
@@ -165,7 +160,7 @@ export function Plot({ label, step, times, series: all, marks = [], columns = fa
   );
 }
 
-/** The name of each curve, and how much it has: in all, or where the pointer is. @param {{ series: readonly Series[], times: readonly number[], format: Intl.DateTimeFormat, pointed: import('@preact/signals').Signal<number | null>, at: import('preact').RefObject<HTMLUListElement | null> }} props */
+/** The name of each curve, and how much it has: in all, or where the pointer is. @param {{ series: readonly Series[], times: readonly number[], format: typeof HOUR, pointed: import('@preact/signals').Signal<number | null>, at: import('preact').RefObject<HTMLUListElement | null> }} props */
 function Legend({ series, times, format, pointed, at }) {
   const index = pointed.value;
   const time = index === null ? undefined : times[index];
@@ -181,7 +176,7 @@ function Legend({ series, times, format, pointed, at }) {
           />
         ))}
       </ul>
-      <p class="muted legend-time">{time === undefined ? '' : format.format(time)}</p>
+      <p class="muted legend-time">{time === undefined ? '' : format(time)}</p>
     </div>
   );
 }
@@ -299,10 +294,10 @@ function optionsOf(Library, { at, keys, step, times, count, columns }) {
   const hours = (_, shown) =>
     shown.map((time) => {
       const then = new Date(time * 1000);
-      return then.getHours() === 0 ? DAY_LABEL.format(then) : HOUR_LABEL.format(then);
+      return then.getHours() === 0 ? DAY_LABEL(+then) : HOUR_LABEL(+then);
     });
   /** @param {unknown} _ @param {readonly number[]} shown */
-  const days = (_, shown) => shown.map((time) => format.format(time * 1000));
+  const days = (_, shown) => shown.map((time) => format(time * 1000));
   return {
     width: at.clientWidth,
     height: HEIGHT,

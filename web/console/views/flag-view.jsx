@@ -77,7 +77,7 @@ export function FlagView({ project, name }) {
 }
 
 /**
- * Reads the flag last: its ETag is then no older than anything else that is shown, so that a change made from what is shown is refused only
+ * Reads a flag with variants once more last: its ETag is then no older than they are, so that a change made from what is shown is refused only
  * where somebody has changed the flag since.
  * @param {Session} session
  * @param {string} project
@@ -88,15 +88,16 @@ async function load(session, project, name) {
   const { client } = session;
   const at = flagPath(project, name);
   const search = { feature: name, project, limit: HISTORY_PAGE };
+  const reading = client.read(at);
   /** @type {[EventPage, FlagUsage | null, typeof NO_VARIANTS, readonly ChangeRequest[]]} */
   const [{ events }, usage, variants, requests] = await Promise.all([
     client.post('/events/search', search),
     // Without what applications report the flag can be shown all the same.
     client.get(path`/client-metrics/features/${name}`).catch(() => null),
-    client.get(at).then((/** @type {Flag} */ flag) => variantsOf(session, flag)),
+    reading.then(({ body }) => variantsOf(session, body)),
     openRequests(session, project, name),
   ]);
-  const { body, etag } = await client.read(at);
+  const { body, etag } = await (variants.size === 0 ? reading : client.read(at));
   return {
     flag: body,
     etag,
