@@ -151,13 +151,19 @@ async function propose(
 ): Promise<Request> {
   const id = encodeURIComponent(project);
   const path = `/projects/${id}/change-requests`;
-  const address = (request: OpenRequest) => `${url}/projects/${id}/change-requests/${request.id}`;
+  const address = (request: OpenRequest) => `${url}/#/projects/${id}/change-requests/${request.id}`;
   const open = (await client.get(`${path}/pending`)) as readonly OpenRequest[];
   const mine = open.find((one) => one.environment === environment);
   if (mine !== undefined) return { environment, url: address(mine), isNew: false };
   const to = `/projects/${id}/environments/${encodeURIComponent(environment)}/change-requests`;
   const request = (await client.call('POST', to, actions)) as OpenRequest;
-  await client.call('PUT', `${path}/${request.id}/state`, { state: 'In review' });
+  try {
+    await client.call('PUT', `${path}/${request.id}/state`, { state: 'In review' });
+  } catch (error) {
+    // A draft that stays would keep the next apply from proposing anything there.
+    await client.call('DELETE', `${path}/${request.id}`).catch(() => undefined);
+    throw error;
+  }
   return { environment, url: address(request), isNew: true };
 }
 

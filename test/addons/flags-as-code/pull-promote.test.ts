@@ -198,7 +198,7 @@ it('in an environment that takes change requests the result is one in review, wh
   const ran = await run(server, ['apply', path], token);
   assert.equal(ran.code, 0, `${ran.out}\n${ran.err}`);
   const [, id] =
-    /^Proposed the changes in production: http\S+\/projects\/default\/change-requests\/(\d+)$/m.exec(
+    /^Proposed the changes in production: http\S+\/#\/projects\/default\/change-requests\/(\d+)$/m.exec(
       ran.out,
     ) ?? [];
   const request = await done(server, 'GET', `/projects/default/change-requests/${id}`);
