@@ -1,7 +1,7 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { evaluateInProduction } from '../support/applications.ts';
+import { evaluateIn, evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
@@ -251,5 +251,35 @@ describeConsole('finding in the console', (shared) => {
     await lead.filter({ hasText: 'First.' }).waitFor();
     const { body } = await shared.server.call('GET', `${FEATURES}/looked-back`);
     assert.equal(body.description, 'First.');
+  });
+
+  it('counts the flags in each stage, and lists those of one by a link that the keyboard reaches', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'staged', name: 'Staged' });
+    for (const name of ['initial', 'tried', 'live', 'completed'])
+      await call('POST', '/projects/staged/features', { name: `staged-${name}` });
+    await evaluateIn(shared.server, 'development', 'staged-tried');
+    await evaluateIn(shared.server, 'production', 'staged-live');
+    await call('POST', '/projects/staged/features/staged-completed/lifecycle/complete', { status: 'kept' });
+    const page = await shared.signedIn({ place: '#/projects/staged' });
+    const stage = (name: string) =>
+      page.getByRole('navigation', { name: 'Stages' }).getByRole('link', { name });
+    for (const name of ['All 4', 'Defined 1', 'In development 1', 'In production 1', 'Completed 1'])
+      await stage(name).waitFor();
+    await stage('Completed').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: '1 of 4 flags' }).waitFor();
+    assert.deepEqual(await page.getByRole('rowheader').allTextContents(), ['staged-completed']);
+    assert.equal(await stage('Completed').getAttribute('aria-current'), 'true');
+    await isAccessible(page, 'the stages of flags');
+    await page.getByRole('searchbox', { name: /Filter flags/ }).fill('nothing-has-this-name');
+    await page.getByText('Nothing matches').waitFor();
+    await stage('Completed 1').waitFor();
+    await call('POST', '/projects/staged/features/staged-initial/lifecycle/complete', { status: 'kept' });
+    await stage('Completed 2').waitFor();
+    await page.goBack();
+    await page.getByRole('rowheader').nth(3).waitFor();
+    await stage('Archived').click();
+    await page.getByRole('heading', { name: 'Archive' }).waitFor();
   });
 });

@@ -32,9 +32,12 @@ export async function addToken(server: TestServer, fields: object): Promise<stri
   return body.secret;
 }
 
-/** Reports an evaluation of a flag, as an application in production does. */
-export async function evaluateInProduction(server: TestServer, flag: string): Promise<void> {
-  const token = await addToken(server, { type: 'client', environment: 'production' });
+export const evaluateInProduction = (server: TestServer, flag: string): Promise<void> =>
+  evaluateIn(server, 'production', flag);
+
+/** Reports an evaluation of a flag, as an application there does. */
+export async function evaluateIn(server: TestServer, environment: string, flag: string): Promise<void> {
+  const token = await addToken(server, { type: 'client', environment });
   const now = new Date();
   const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 0, no: 1 } } };
   const report = { appName: 'shop', instanceId: 'one', bucket };

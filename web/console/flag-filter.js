@@ -6,6 +6,7 @@ import { DEFAULT_COLUMNS } from './flag-order.js';
 /**
  * @typedef {object} FlagFilter
  * @property {string} text words that all stand in the name, the description, the type or the tags
+ * @property {string} stage such as `live`; empty for any
  * @property {string} type empty for any
  * @property {string} state `stale`, `on <environment>`, `off <environment>`; empty for any
  * @property {string} seen `never`, or for how many days none was used; empty for any
@@ -32,7 +33,7 @@ const DAY_MS = 86_400_000;
 
 /** @type {FlagFilter} */
 export const NO_FILTER = {
-  ...{ text: '', type: '', state: '', seen: '', owner: '', tag: '', mine: '' },
+  ...{ text: '', stage: '', type: '', state: '', seen: '', owner: '', tag: '', mine: '' },
   ...{ sort: 'newest', first: '', show: DEFAULT_COLUMNS, hide: '', rows: '' },
 };
 
@@ -42,8 +43,8 @@ const NAMES = /** @type {readonly (keyof FlagFilter)[]} */ (Object.keys(NO_FILTE
 export const listOf = (names) => new Set(names.split(',').filter(Boolean));
 
 /** Whether it leaves flags out. @param {FlagFilter} filter */
-export const isNarrowed = ({ text, type, state, seen, owner, tag, mine }) =>
-  `${text}${type}${state}${seen}${owner}${tag}${mine}` !== '';
+export const isNarrowed = ({ text, stage, type, state, seen, owner, tag, mine }) =>
+  `${text}${stage}${type}${state}${seen}${owner}${tag}${mine}` !== '';
 
 /** @param {string} query @returns {FlagFilter} */
 export function filterOf(query) {
@@ -61,10 +62,11 @@ export function queryOf(filter) {
 }
 
 /** The flags that pass, in the order in which they are given. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
-export function filtered(flags, { text, type, state, seen, owner, tag, mine }) {
+export function filtered(flags, { text, stage, type, state, seen, owner, tag, mine }) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   /** @type {((flag: FlagSummary) => boolean)[]} */
   const tests = [];
+  if (stage !== '') tests.push(({ lifecycle }) => lifecycle.stage === stage);
   if (type !== '') tests.push((flag) => flag.type === type);
   if (state !== '') tests.push(stateTest(state));
   if (seen !== '') tests.push(seenTest(seen));
@@ -73,6 +75,14 @@ export function filtered(flags, { text, type, state, seen, owner, tag, mine }) {
   if (mine !== '') tests.push(({ favorite }) => favorite);
   if (words.length > 0) tests.push((flag) => words.every((word) => textOf(flag).includes(word)));
   return tests.length === 0 ? flags : flags.filter((flag) => tests.every((test) => test(flag)));
+}
+
+/** How many flags are in each stage. @param {readonly FlagSummary[]} flags */
+export function stagesOf(flags) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { lifecycle } of flags) counts.set(lifecycle.stage, (counts.get(lifecycle.stage) ?? 0) + 1);
+  return counts;
 }
 
 /** @param {{ type: string, value: string }} tag */

@@ -6,12 +6,13 @@ import type { CachePart } from '../../actors/cache.ts';
 import type { FlagSeen, FlagsSeen } from '../../actors/usage-view.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
-import type { Environment } from '../../domain/state/world.ts';
+import type { Environment, World } from '../../domain/state/world.ts';
 import { Projection, type Slot } from '../../domain/value/projection.ts';
 import type { ChunkWork } from './chunk-walk.ts';
 import { flagSummary } from './render-flag.ts';
 
 export interface SummarySources {
+  readonly world: World;
   readonly seen: FlagsSeen;
   /** The environments of the project. */
   readonly environments: readonly Environment[];
@@ -43,7 +44,9 @@ export class UseSum {
   #low = 0;
 
   add(seen: FlagSeen | null): void {
-    if (seen !== null) this.#add(scrambled(seen.atMs), scrambled(seen.atMs + 0.5));
+    if (seen === null) return;
+    // An older report may come later, and be the first one of its environment.
+    this.#add(scrambled(seen.atMs), scrambled(seen.atMs + 1 / (2 + seen.first.size)));
   }
 
   addAll({ uses }: Pick<ChunkSummaries, 'uses'>): void {
@@ -107,13 +110,14 @@ function isCurrent(known: ChunkSummaries, { environmentsRevision, seen }: Summar
 
 function* summariesOf(
   of: FlagChunk,
-  { seen, environments, environmentsRevision }: SummarySources,
+  { world, seen, environments, environmentsRevision }: SummarySources,
   before: ChunkSummaries | undefined,
 ): Generator<void, ChunkSummaries> {
   const seenVersion = seen.version;
   const seenNow = of.values.map(({ flag }) => seen.flag(flag.name));
   const reusable = before?.environmentsRevision === environmentsRevision ? before : undefined;
-  const places = new Map(reusable?.of.values.map(({ flag }, at) => [flag, at]));
+  // By records: one that is completed has another, and is the same flag.
+  const places = new Map(reusable?.of.values.map((record, at) => [record, at]));
   const pieces: Buffer[] = [];
   const bounds = new Uint32Array(2 * of.values.length);
   const uses = new UseSum();
@@ -128,8 +132,8 @@ function* summariesOf(
       if (length > 0) push(COMMA);
       bounds[2 * at] = length;
       const flagSeen = seenNow[at]!;
-      const known = reused(reusable, places.get(flag), flagSeen);
-      push(known ?? Buffer.from(JSON.stringify(flagSummary(record, flag, environments, flagSeen))));
+      const known = reused(reusable, places.get(record), flagSeen);
+      push(known ?? Buffer.from(JSON.stringify(flagSummary(world, record, environments, flagSeen))));
       if (known === null) yield;
       uses.add(flagSeen);
     } else {

@@ -152,8 +152,8 @@ export function isFavoriteFlag(
 
 /** A flag as lists show it; `environments` are those of its project. */
 export function flagSummary(
-  { createdBy }: Pick<FlagRecord, 'createdBy'>,
-  flag: Flag,
+  world: World,
+  { createdBy, flag }: Pick<FlagRecord, 'createdBy' | 'flag'>,
   environments: readonly Environment[],
   seen: FlagSeen | null,
 ) {
@@ -165,6 +165,7 @@ export function flagSummary(
     createdAt: flag.createdAt,
     createdByUserId: createdBy ?? 0,
     lastSeenAt: timeOrNull(seen?.atMs),
+    lifecycle: stageView(world, flag, seen),
     tags: flag.tags,
     environments: environments.map((environment) =>
       environmentSummary(environmentNamed(environment.name), environment, seen),

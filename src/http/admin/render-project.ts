@@ -216,6 +216,7 @@ function summariesOf(
 
 function summaryWork({ world, seen }: ListSources, project: ProjectState): ChunkWork<ChunkSummaries> {
   return summariesWork({
+    world,
     seen,
     environments: projectEnvironments(world, project),
     environmentsRevision: environmentsRevision(world, project),

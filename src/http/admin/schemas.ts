@@ -154,6 +154,7 @@ export const FlagSummarySchema = titled('FlagSummary', {
     v.description('0 where it is not known: older releases did not record it.'),
   ),
   lastSeenAt: NullableTimestamp,
+  lifecycle: StageSchema,
   tags: v.array(TagSchema),
   environments: v.array(FlagEnvironmentSummarySchema),
 });

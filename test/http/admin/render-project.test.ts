@@ -108,9 +108,11 @@ describe('the flags of a project', () => {
         ({ flag }) => flag.archivedAt === null,
       );
       const flag = names[random.below(names.length)]?.flag.name ?? '';
-      const change = random.below(4);
+      const change = random.below(5);
       if (change === 0) add(400 + step);
       else if (change === 1) state.given({ type: 'archive-flag', ...inDefault, flag });
+      else if (change === 4)
+        state.given({ type: 'complete-flag', ...inDefault, flag, completion: { status: 'kept' } });
       else {
         state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
       }
@@ -118,7 +120,7 @@ describe('the flags of a project', () => {
       const environments = projectEnvironments(state.world, project);
       const summaries: readonly { readonly name: string }[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)
-        .map((record) => flagSummary(record, record.flag, environments, null));
+        .map((record) => flagSummary(state.world, record, environments, null));
       const marked = ['f1', `f${step}`, 'f399', `f${step + 400}`, 'nothing'];
       for (const render of [projectOverview, flagList]) {
         const tags = new Set<string>();

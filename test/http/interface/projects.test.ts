@@ -162,7 +162,7 @@ describeInterface('projects', (server) => {
     await addStrategy(call, 'figured', { name: 'flexibleRollout', parameters });
     await call('PUT', `${FEATURES}/figured/environments/production/variants`, [{ name: 'v', weight: 1 }]);
     const { body } = await call('GET', `${FEATURES}?namePrefix=figured`);
-    const [{ createdAt: _, ...flag }] = body.features;
+    const [{ createdAt: enteredStageAt, ...flag }] = body.features;
     const environment = (name: string, sortOrder: number) => ({
       name,
       displayName: name,
@@ -181,6 +181,7 @@ describeInterface('projects', (server) => {
       createdByUserId: -42,
       tags: [{ type: 'simple', value: 'seen' }],
       lastSeenAt: null,
+      lifecycle: { stage: 'initial', enteredStageAt },
       environments: [
         {
           ...environment('development', 1),

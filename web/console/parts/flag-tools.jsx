@@ -1,12 +1,13 @@
 /** The tools above the list of flags: which of them are listed, in which order, and how the list looks. */
 import { useMemo } from 'preact/hooks';
-import { isNarrowed, listOf, SEEN, tagsOf } from '../flag-filter.js';
+import { isNarrowed, listOf, queryOf, SEEN, stagesOf, tagsOf } from '../flag-filter.js';
 import { COLUMNS, sortsOf } from '../flag-order.js';
 import { counted, number } from '../format.js';
 import { asOption, asOptions, Filter } from '../forms/choice.jsx';
 import { Check, Checks, SearchBox } from '../forms/inputs.jsx';
+import { hrefOf } from '../place.js';
 import { useSession } from '../session.js';
-import { FLAG_TYPES } from '../words.js';
+import { FLAG_TYPES, STAGES } from '../words.js';
 import { Button } from './button.jsx';
 import { Popover } from './popover.jsx';
 
@@ -17,6 +18,7 @@ import { Popover } from './popover.jsx';
 
 /**
  * @param {object} props
+ * @param {string} props.project
  * @param {FlagFilter} props.filter
  * @param {(changed: Partial<FlagFilter>) => void} props.setFilter
  * @param {readonly string[]} props.environments
@@ -26,7 +28,8 @@ import { Popover } from './popover.jsx';
  * @param {number} props.shown
  * @param {boolean} props.isBusy whether the list does not follow the filter yet
  */
-export function FlagTools({ filter, setFilter, environments, owners, askOwners, flags, shown, isBusy }) {
+export function FlagTools(props) {
+  const { filter, setFilter, environments, flags, shown, isBusy } = props;
   const session = useSession();
   /** @type {[string, string][]} */
   const states = environments.flatMap((name) => [
@@ -34,37 +37,63 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
     [`off ${name}`, `Off in ${name}`],
   ]);
   return (
-    <div class="row tools">
-      <SearchBox
-        label="Filter flags by name, description, type or tag"
-        placeholder="Filter by name, description or tag"
-        value={filter.text}
-        change={(text) => setFilter({ text })}
-      />
-      {choice('Type', filter.type, [['', 'Any type'], ...FLAG_TYPES], (type) => setFilter({ type }))}
-      {choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
-        setFilter({ state }),
-      )}
-      {session.isUser ? (
-        <Button
-          aria-pressed={filter.mine !== ''}
-          act={() => setFilter({ mine: filter.mine === '' ? 'favorites' : '' })}
+    <>
+      <Stages {...props} />
+      <div class="row tools">
+        <SearchBox
+          label="Filter flags by name, description, type or tag"
+          placeholder="Filter by name, description or tag"
+          value={filter.text}
+          change={(text) => setFilter({ text })}
+        />
+        {choice('Type', filter.type, [['', 'Any type'], ...FLAG_TYPES], (type) => setFilter({ type }))}
+        {choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
+          setFilter({ state }),
+        )}
+        {session.isUser ? (
+          <Button
+            aria-pressed={filter.mine !== ''}
+            act={() => setFilter({ mine: filter.mine === '' ? 'favorites' : '' })}
+          >
+            Favorites
+          </Button>
+        ) : null}
+        <More {...props} />
+        <Look filter={filter} setFilter={setFilter} environments={environments} />
+        <p class="muted" role="status" aria-busy={isBusy}>
+          {isNarrowed(filter) ? `${number(shown)} of ${counted(flags.length, 'flag')}` : ''}
+        </p>
+      </div>
+    </>
+  );
+}
+
+/** How many flags are in each stage of their life, whatever else narrows the list. @param {Pick<Parameters<typeof FlagTools>[0], 'project' | 'filter' | 'flags'>} props */
+function Stages({ project, filter, flags }) {
+  const counts = useMemo(() => stagesOf(flags), [flags]);
+  const { archived, ...stages } = STAGES;
+  return (
+    <nav class="row tabs" aria-label="Stages">
+      {[['', 'all'], ...Object.entries(stages)].map(([stage = '', word]) => (
+        <a
+          key={stage}
+          class="tab"
+          href={hrefOf({ view: 'flags', project, query: queryOf({ ...filter, stage }) })}
+          aria-current={filter.stage === stage ? 'true' : undefined}
         >
-          Favorites
-        </Button>
-      ) : null}
-      <More {...{ filter, setFilter, environments, owners, askOwners, flags }} />
-      <Look filter={filter} setFilter={setFilter} environments={environments} />
-      <p class="muted" role="status" aria-busy={isBusy}>
-        {isNarrowed(filter) ? `${number(shown)} of ${counted(flags.length, 'flag')}` : ''}
-      </p>
-    </div>
+          {word} <span class="number">{number(stage === '' ? flags.length : (counts.get(stage) ?? 0))}</span>
+        </a>
+      ))}
+      <a class="tab" href={hrefOf({ view: 'archive', project })}>
+        {archived}
+      </a>
+    </nav>
   );
 }
 
 /**
  * The filters that are seldom needed. The word that opens them says how many of them leave flags out.
- * @param {Omit<Parameters<typeof FlagTools>[0], 'shown' | 'isBusy'>} props
+ * @param {Parameters<typeof FlagTools>[0]} props
  */
 function More({ filter, setFilter, owners, askOwners, flags }) {
   const tags = useMemo(() => tagsOf(flags), [flags]);

@@ -112,6 +112,7 @@ function Flags({ project, overview, owners, askOwners }) {
       <Head project={project} overview={overview} may={may} />
       {overview.features.length === 0 ? null : (
         <FlagTools
+          project={project}
           filter={filter}
           setFilter={setFilter}
           environments={environments}
@@ -202,12 +203,11 @@ function Head({ project, overview, may }) {
         </p>
       )}
       <p class="row facts">
-        <span>{counted(features.length, 'flag')}</span>
         <span>{counted(members, 'member')}</span>
         <span title={meaning}>{`${health} % healthy`}</span>
         <a href={hrefOf({ view: 'insights', project })}>Insights</a>
         <a href={hrefOf({ view: 'stale-flags', project })}>Stale flags</a>
-        <a href={hrefOf({ view: 'archive', project })}>Archive</a>
+        {features.length === 0 ? <a href={hrefOf({ view: 'archive', project })}>Archive</a> : null}
         <a href={hrefOf({ view: 'history', project })}>History</a>
         <a href={hrefOf({ view: 'settings', project })}>Settings</a>
       </p>
