@@ -89,7 +89,7 @@ import { EXPORT_SIZE_MAX } from '../../src/addons/transfer/transfer.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/addons/usage/applications.ts';
 import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/addons/usage/report-routes.ts';
 import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/addons/usage/shared-usage.ts';
-import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/addons/usage/usage.ts';
+import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, MINUTES_BYTES_MAX } from '../../src/addons/usage/usage.ts';
 import { SAVED_BYTES_A_SECOND } from '../../src/addons/usage/usage-files.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { FLAG_ENVIRONMENTS_MAX } from '../../src/domain/decide/archive-commands.ts';
@@ -220,6 +220,7 @@ export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = 
 /** Bytes that V8's heap does not hold, at most. */
 export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['unread bytes of responses', transport.unreadBytesMax],
+  ['counts of minutes', MINUTES_BYTES_MAX.backend + MINUTES_BYTES_MAX.frontend],
   ['the document or list that is built, in parts and whole', 2 * SDK_DOCUMENT_BYTES_MAX],
   ['unfinished bodies', transport.bodiesBytesMax],
   ['requests that wait for a turn of the event loop', transport.waitingBytesMax],
@@ -400,6 +401,11 @@ export const SECTIONS: readonly LimitSection[] = [
         'counts reported by servers, and by pages',
         `${bytes(COUNTS_BYTES_MAX.backend)} and ${bytes(COUNTS_BYTES_MAX.frontend)}`,
         'the oldest are dropped',
+      ),
+      row(
+        'counts by the minute reported by servers, and by pages',
+        `${bytes(MINUTES_BYTES_MAX.backend)} and ${bytes(MINUTES_BYTES_MAX.frontend)}`,
+        'flags that were not evaluated in the last hour make room; further ones count by the hour only',
       ),
       row(
         'applications of servers, and of pages',

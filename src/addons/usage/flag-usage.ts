@@ -1,8 +1,10 @@
 /** How often applications evaluated a flag (docs/specification/usage.md). */
 import { each, inTurns } from '../../actors/turn.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import { choiceIn } from '../../http/admin/query-parameters.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
+import { MINUTE_MS, MINUTES_SHOWN, type MinuteSums } from './minute-table.ts';
 import { SIDES } from './reports.ts';
 import { usageIn } from './usage.ts';
 import { FlagUsageSchema, RawFlagUsageSchema, UsageSumsSchema } from './usage-schemas.ts';
@@ -116,33 +118,86 @@ function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
   };
 }
 
-/** Sums over all flags that the caller sees, or over those of one project. There may be many counts to look through. */
+interface Sum {
+  readonly startMs: number;
+  readonly environment: string;
+  yes: number;
+  no: number;
+}
+
+/** Sums over all flags that the caller sees, over those of one project, or of one flag. There may be many counts to look through. */
 async function sums(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
-  const hours = hoursBackIn(context);
+  const { world } = context;
+  const step = choiceIn(context, 'step', ['minute'], null);
+  if (isRefusal(step)) return step;
+  const hours = step === 'minute' && context.query('hoursBack') === '' ? 1 : hoursBackIn(context);
   if (isRefusal(hours)) return hours;
-  const { world, requester } = context;
-  const project = context.query('project');
+  if (step === 'minute' && hours !== 1)
+    return invalid(
+      `Minutes are counted for one hour, so hoursBack must be 1, not ${hours}.`,
+      '/query/hoursBack',
+    );
+  const [project, feature] = [context.query('project'), context.query('feature')];
   if (project !== '' && !world.projects.has(project)) return notFound(`There is no project "${project}".`);
+  if (feature !== '' && !world.flagProjects.has(feature)) return notFound(`There is no flag "${feature}".`);
+  const isWanted = (flag: string): boolean => {
+    const home = world.flagProjects.get(flag);
+    return home !== undefined && (project === '' || home === project) && (feature === '' || flag === feature);
+  };
+  const found =
+    step === 'minute' ? await minuteSums(context, isWanted) : await periodSums(context, hours, isWanted);
+  const data = found
+    .sort((a, b) => b.startMs - a.startMs)
+    .map(({ startMs, ...sum }) => ({ ...sum, timestamp: new Date(startMs).toISOString() }));
+  return { revision: NO_STATE_SHOWN, response: jsonResponse(200, { ...RESPONSE_HEAD, data }) };
+}
+
+async function minuteSums(
+  context: RequestContext<unknown>,
+  isWanted: (flag: string) => boolean,
+): Promise<Sum[]> {
+  const nowMs = context.now();
+  const found: MinuteSums = new Map();
+  for (const side of SIDES)
+    await inTurns(usageIn(context).minutes(side).sum(found, nowMs, isWanted), context.requester);
+  const firstMs = floorTo(nowMs, MINUTE_MS) - (MINUTES_SHOWN - 1) * MINUTE_MS;
+  return [...found].flatMap(([environment, counts]) =>
+    Array.from({ length: MINUTES_SHOWN }, (_, at) => ({
+      ...{ startMs: firstMs + at * MINUTE_MS, environment },
+      ...{ yes: counts[2 * at] ?? 0, no: counts[2 * at + 1] ?? 0 },
+    })).filter(({ yes, no }) => yes + no > 0),
+  );
+}
+
+async function periodSums(
+  context: RequestContext<unknown>,
+  hours: number,
+  isWanted: (flag: string) => boolean,
+): Promise<Sum[]> {
   const stepMs = hours > HOURS_MAX ? DAY_MS : HOUR_MS;
   const sinceMs = floorTo(context.now() - hours * HOUR_MS, stepMs);
-  const found = new Map<string, { startMs: number; environment: string; yes: number; no: number }>();
+  const found = new Map<string, Sum>();
   const add = ({ flag, startMs: begunMs, count }: FlagCount): void => {
-    const home = world.flagProjects.get(flag);
-    if (home === undefined || (project !== '' && home !== project)) return;
+    if (!isWanted(flag)) return;
     const { environment, yes, no } = count;
     const startMs = floorTo(begunMs, stepMs);
     const key = `${startMs} ${environment}`;
-    const sum = found.get(key) ?? { startMs, environment, yes: 0, no: 0 };
-    found.set(key, { ...sum, yes: sum.yes + yes, no: sum.no + no });
+    let sum = found.get(key);
+    if (sum === undefined) {
+      sum = { startMs, environment, yes: 0, no: 0 };
+      found.set(key, sum);
+    }
+    sum.yes += yes;
+    sum.no += no;
   };
   const kinds = stepMs === DAY_MS ? (['hour', 'day'] as const) : (['hour'] as const);
   for (const side of SIDES)
     for (const kind of kinds)
-      await inTurns(each(usageIn(context).counts(side).countsSince(kind, sinceMs), add), requester);
-  const data = [...found.values()]
-    .sort((a, b) => b.startMs - a.startMs)
-    .map(({ startMs, ...sum }) => ({ ...sum, timestamp: new Date(startMs).toISOString() }));
-  return { revision: NO_STATE_SHOWN, response: jsonResponse(200, { ...RESPONSE_HEAD, data }) };
+      await inTurns(
+        each(usageIn(context).counts(side).countsSince(kind, sinceMs, context.query('feature')), add),
+        context.requester,
+      );
+  return [...found.values()];
 }
 
 /** The days that are not over for long are there as hours. */
@@ -186,10 +241,15 @@ export const flagUsageRoutes = underTag('Usage', [
   readRoute('GET /client-metrics/usage', {
     operationId: 'getUsage',
     summary:
-      'List how often flags were evaluated in each environment, by hours or by days, the newest first.',
+      'List how often flags were evaluated in each environment, by minutes, hours or days, the newest first.',
     query: {
       hoursBack: HOURS_BACK,
       project: { description: 'The project of the flags; without it all flags that the caller sees count.' },
+      feature: { description: 'The one flag that counts.' },
+      step: {
+        description: 'Of the last hour by minutes; without it by hours or by days.',
+        schema: { type: 'string', enum: ['minute'] },
+      },
     },
     success: { status: 200, schema: UsageSumsSchema },
     refusals: ['ValidationError', 'NotFoundError'],

@@ -260,6 +260,7 @@ function* report(
   if (bucket === null || bucket === undefined) return undefined;
   const toggles = Object.entries(bucket.toggles);
   const startMs = millisecondsOf(bucket.start);
+  const stopMs = millisecondsOf(bucket.stop);
   const environment = environmentOf(context);
   for (let at = 0; at < toggles.length; at += COUNTS_AT_ONCE) {
     if (at > 0) yield;
@@ -271,7 +272,7 @@ function* report(
         variants: countsOf(variants),
       }),
     );
-    usageIn(context).report({ appName, environment, side, startMs, counts }, context.caller.scope);
+    usageIn(context).report({ appName, environment, side, startMs, stopMs, counts }, context.caller.scope);
   }
   return undefined;
 }

@@ -40,6 +40,8 @@ export interface UsageReport {
   readonly side: Side;
   /** The start of the span, in milliseconds since 1970, by the clock of the client. */
   readonly startMs: number;
+  /** The end of the span; absent in reports that only tell the hour. */
+  readonly stopMs?: number;
   readonly counts: readonly FlagCounts[];
 }
 

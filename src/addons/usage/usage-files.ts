@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Applications } from './applications.ts';
+import type { MinuteTable } from './minute-table.ts';
 import { SIDES, type Side } from './reports.ts';
 import type { RowFiles } from './row-files.ts';
 import { SavedTable } from './saved-table.ts';
@@ -37,6 +38,8 @@ export interface UsageFilesOptions {
 /** Usage reported by one side, servers or pages. */
 export interface SideUsage {
   readonly counts: UsageTable;
+  /** Not saved. */
+  readonly minutes: MinuteTable;
   readonly applications: Applications;
 }
 

@@ -139,11 +139,12 @@ export class UsageTable {
     }
   }
 
-  /** Steps through the counts of all flags, in the periods that begin at `sinceMs` or later. */
-  *countsSince(kind: PeriodId['kind'], sinceMs: number): Generator<FlagCount> {
+  /** Steps through the counts of all flags, or those of one, in the periods that begin at `sinceMs` or later. */
+  *countsSince(kind: PeriodId['kind'], sinceMs: number, only = ''): Generator<FlagCount> {
     for (const { startMs, flags } of this.#of(kind)) {
       if (startMs < sinceMs) continue;
-      for (const [flag, counts] of flags) for (const count of counts.values()) yield { flag, startMs, count };
+      const found = only === '' ? flags : [[only, flags.get(only) ?? NO_COUNTS] as const];
+      for (const [flag, counts] of found) for (const count of counts.values()) yield { flag, startMs, count };
     }
   }
 
@@ -268,6 +269,7 @@ export class UsageTable {
   }
 }
 
+const NO_COUNTS: ReadonlyMap<string, Count> = new Map();
 const NO_VARIANTS: ReadonlyMap<string, number> = new Map();
 
 /** Names of environments have no line ends. */

@@ -14,6 +14,7 @@ import { ALL, type WorldOwner } from '../../domain/state/world.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
 import { type ApplicationDetails, Applications } from './applications.ts';
 import { LastSeen } from './last-seen.ts';
+import { MinuteTable } from './minute-table.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from './reports.ts';
 import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
 import { UserSignIns } from './sign-ins.ts';
@@ -24,6 +25,12 @@ import { floorTo, HOUR_MS, UsageTable } from './usage-table.ts';
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
   backend: 48 * 1024 * 1024,
   frontend: 16 * 1024 * 1024,
+};
+
+/** Bytes of the counts of minutes of each side: 40,000 and 8,000 flags and environments. */
+export const MINUTES_BYTES_MAX: Readonly<Record<Side, number>> = {
+  backend: 24 * 1024 * 1024,
+  frontend: 5 * 1024 * 1024,
 };
 
 /** Bytes of the applications of each side, with their instances. */
@@ -64,6 +71,7 @@ export class Usage implements UsageView {
     this.#options = options;
     const side = (name: Side): SideUsage => ({
       counts: new UsageTable({ bytesMax: options.countsBytesMax ?? COUNTS_BYTES_MAX[name] }),
+      minutes: new MinuteTable({ bytesMax: MINUTES_BYTES_MAX[name] }),
       applications: new Applications({ bytesMax: APPLICATIONS_BYTES_MAX }),
     });
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
@@ -85,6 +93,10 @@ export class Usage implements UsageView {
 
   counts(side: Side): Pick<UsageTable, 'countsOf' | 'countsSince' | 'flagsOf' | 'bytes' | 'droppedCount'> {
     return this.#sides[side].counts;
+  }
+
+  minutes(side: Side): Pick<MinuteTable, 'sum' | 'bytes'> {
+    return this.#sides[side].minutes;
   }
 
   applications(side: Side): Pick<Applications, 'get' | 'values' | 'size' | 'bytes'> {
@@ -184,11 +196,14 @@ export class Usage implements UsageView {
     this.#note({ kind: 'counts', report: { ...sent, counts, unknownFlags }, atMs: this.#options.now() });
   }
 
-  #count({ appName, environment, side, startMs, counts, unknownFlags }: SharedCounts, nowMs: number): void {
-    const { applications, counts: table } = this.#sides[side];
+  #count(report: SharedCounts, nowMs: number): void {
+    const { appName, environment, side, startMs, stopMs = nowMs, counts, unknownFlags } = report;
+    const { applications, counts: table, minutes } = this.#sides[side];
     for (const flag of unknownFlags) applications.sawUnknownFlag(appName, environment, flag);
     for (const { flag } of counts) this.#seen.sawFlag(flag, environment, nowMs);
     table.add({ appName, environment }, startMs, counts, nowMs);
+    // Another node's clock may be ahead.
+    minutes.add(environment, stopMs, counts, Math.min(nowMs, this.#options.now()));
     assert(
       table.bytes <= (this.#options.countsBytesMax ?? COUNTS_BYTES_MAX[side]),
       'what is counted is bounded',

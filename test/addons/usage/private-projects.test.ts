@@ -48,16 +48,20 @@ describeInterface('an application that reported for a private project alone', (s
       assert.equal((await server().call('GET', path, undefined, { token })).body.total, 0, path);
     for (const path of ['', '/raw'].map((end) => `/client-metrics/features/%.flag${end}`))
       assert.equal(await asked('GET', path, HIDDEN!), await asked('GET', path, ABSENT!), path);
-    const sums = (await server().call('GET', '/client-metrics/usage')).body.data;
-    assert.deepEqual(
-      sums.map(({ yes, no }: { yes: number; no: number }) => [yes, no]),
-      [[3, 1]],
-      'an Admin sees them',
-    );
-    const { body } = await server().call('GET', '/client-metrics/usage', undefined, { token });
-    assert.deepEqual(body.data, []);
-    const ofProject = '/client-metrics/usage?project=%';
-    assert.equal(await asked('GET', ofProject, HIDDEN!), await asked('GET', ofProject, ABSENT!));
+    for (const query of ['', '?step=minute']) {
+      const sums = (await server().call('GET', `/client-metrics/usage${query}`)).body.data;
+      assert.deepEqual(
+        sums.map(({ yes, no }: { yes: number; no: number }) => [yes, no]),
+        [[3, 1]],
+        'an Admin sees them',
+      );
+      const { body } = await server().call('GET', `/client-metrics/usage${query}`, undefined, { token });
+      assert.deepEqual(body.data, []);
+    }
+    for (const query of ['project=%', 'feature=%.flag', 'feature=%.flag&step=minute']) {
+      const path = `/client-metrics/usage?${query}`;
+      assert.equal(await asked('GET', path, HIDDEN!), await asked('GET', path, ABSENT!), query);
+    }
   });
 
   it('is to those who read, describe and forget it as one that never reported', async () => {

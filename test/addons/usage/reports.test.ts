@@ -334,6 +334,24 @@ describeInterface('reports of applications', (server) => {
       const stepMs = hoursBack > 48 ? 86_400_000 : 3_600_000;
       assert(data.every(({ timestamp }: Sum) => Date.parse(timestamp) % stepMs === 0));
     }
+    const minutes = await read('/client-metrics/usage?project=summed&step=minute&hoursBack=1');
+    assert.deepEqual(total(minutes.data), [6, 12]);
+    assert(minutes.data.length <= 2, 'both were reported within a minute');
+    assert(minutes.data.every(({ timestamp }: Sum) => Date.parse(timestamp) % 60_000 === 0));
+    for (const step of ['', '&step=minute']) {
+      assert.deepEqual(total((await read(`/client-metrics/usage?feature=sum-1${step}`)).data), [6, 2], step);
+      const elsewhere = await read(`/client-metrics/usage?feature=sum-1&project=default${step}`);
+      assert.deepEqual(elsewhere.data, []);
+      const none = await call('GET', `/client-metrics/usage?feature=no-such${step}`);
+      assert.equal(none.status, 404);
+    }
+    for (const [query, path] of [
+      ['step=hour', '/query/step'],
+      ['step=minute&hoursBack=2', '/query/hoursBack'],
+    ]) {
+      const { status, body } = await call('GET', `/client-metrics/usage?${query}`);
+      assert.deepEqual([status, body.details[0].path], [400, path]);
+    }
     const [yes, no] = total(before.data);
     assert.deepEqual(total((await read('/client-metrics/usage')).data), [yes! + 6, no! + 12]);
     assert.equal((await call('GET', '/client-metrics/usage?project=no-such')).status, 404);

@@ -1,8 +1,10 @@
 /** Reports of applications on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { MinuteSums } from '../../../src/addons/usage/minute-table.ts';
 import { RowFiles } from '../../../src/addons/usage/row-files.ts';
-import { Usage } from '../../../src/addons/usage/usage.ts';
+import type { UsageNote } from '../../../src/addons/usage/shared-usage.ts';
+import { type SharedReports, Usage } from '../../../src/addons/usage/usage.ts';
 import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../../src/addons/usage/usage-files.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { TestWorld } from '../../support/test-world.ts';
@@ -24,8 +26,11 @@ class Bench {
   fs: MemoryFileSystem;
   usage: Usage;
 
-  constructor(fs = new MemoryFileSystem()) {
+  readonly shared: SharedReports | null;
+
+  constructor(fs = new MemoryFileSystem(), shared: SharedReports | null = null) {
     this.fs = fs;
+    this.shared = shared;
     this.usage = this.#make();
     for (const name of ['a', 'b']) {
       this.state.given({ type: 'create-flag', project: 'default', name, metadata: {} });
@@ -40,6 +45,7 @@ class Bench {
         ...{ fs: this.fs, folder: FOLDER, suffix: '.usage' },
         onDamaged: ({ file }) => this.damaged.push(file),
       }),
+      shared: this.shared,
       now: () => this.nowMs,
       hasRoom: () => this.hasRoom,
       onFault: (error) => this.faults.push(error),
@@ -64,6 +70,13 @@ class Bench {
 
   yes(flag: string, kind: 'hour' | 'day' = 'hour', side: 'backend' | 'frontend' = 'backend'): number[] {
     return [...this.usage.counts(side).countsOf(flag, kind, 0)].map((one) => one.yes);
+  }
+
+  /** Sum of the minutes of the last hour. */
+  yesByMinutes(flag: string): number {
+    const sums: MinuteSums = new Map();
+    for (const _ of this.usage.minutes('backend').sum(sums, this.nowMs, (name) => name === flag));
+    return [...sums.values()].flatMap((cells) => [...cells]).reduce((sum, one) => sum + one, 0);
   }
 
   files(): readonly string[] {
@@ -231,6 +244,35 @@ describe('what applications reported', () => {
     assert.deepEqual([bench.yes('a', 'day'), bench.yes('a')], [[5], []]);
     await bench.usage.save();
     assert.equal(bench.files().filter((name) => name.includes('-hour-')).length, 0);
+  });
+
+  it('counts by minutes what any node was told, as each node reads it, and forgets that at a restart', async () => {
+    const takers: ((position: number, notes: readonly UsageNote[]) => Promise<void>)[] = [];
+    const told: UsageNote[] = [];
+    const shared: SharedReports = {
+      send: (note) => void told.push(JSON.parse(JSON.stringify(note))),
+      follow: (_, take) => void takers.push(take),
+      close: async () => undefined,
+    };
+    const nodes = [1, 2].map(() => new Bench(new MemoryFileSystem(), shared));
+    for (const node of nodes) await node.usage.open();
+    for (const node of nodes) node.report('a', 3);
+    for (const take of takers) await take(1, told);
+    for (const node of nodes) assert.equal(node.yesByMinutes('a'), 6);
+    // The clock of the first is ahead: the other still counts by its own.
+    nodes[0]!.nowMs += 2 * HOUR_MS;
+    nodes[0]!.report('b', 1);
+    await takers[1]!(2, told.slice(-1));
+    nodes[1]!.report('b', 1);
+    await takers[1]!(3, told.slice(-1));
+    assert.deepEqual([nodes[1]!.yesByMinutes('a'), nodes[1]!.yesByMinutes('b')], [6, 2]);
+    await nodes[1]!.usage.save();
+    assert.deepEqual(
+      nodes[1]!.files().filter((name) => name.includes('minute')),
+      [],
+    );
+    await nodes[1]!.reopen();
+    assert.deepEqual([nodes[1]!.yes('a').length > 0, nodes[1]!.yesByMinutes('a')], [true, 0]);
   });
 
   it('does not bring back what was deleted meanwhile', async () => {

@@ -32,7 +32,10 @@ it('every node tells of all reports, also after its disk was lost', {
     await nodes[2]!.restart(() => rmSync(nodes[2]!.folder, { recursive: true }));
     for (const node of nodes) while ((await countedBy(node)) < REPORTS) await pause(50);
     await pause(1_000);
-    for (const node of nodes) assert.equal(await countedBy(node), REPORTS, 'no report counts twice');
+    for (const node of nodes) {
+      assert.equal(await countedBy(node), REPORTS, 'no report counts twice');
+      assert.equal(await countedByMinute(node), REPORTS, 'minutes are those of all nodes');
+    }
     if (process.env['REPORTS'] !== undefined)
       process.stderr.write(`${REPORTS} reports: ${Math.round(performance.now() - begunAt)} ms\n`);
   } finally {
@@ -56,4 +59,9 @@ async function countedBy(node: TestServer): Promise<number> {
   const { status, body } = await node.call('GET', '/client-metrics/features/counted');
   assert.equal(status, 200);
   return (body.lastHourUsage as { yes: number }[]).reduce((sum, { yes }) => sum + yes, 0);
+}
+
+async function countedByMinute(node: TestServer): Promise<number> {
+  const { body } = await node.call('GET', '/client-metrics/usage?feature=counted&step=minute');
+  return (body.data as { yes: number }[]).reduce((sum, { yes }) => sum + yes, 0);
 }
