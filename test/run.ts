@@ -209,6 +209,9 @@ async function run(
     [REPORTER_INPUT]: JSON.stringify(input),
   };
   const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
+  // Whoever ends this ends the processes of the tests, and their servers and browsers, with it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => runner.kill(signal));
   const [code] = await once(runner, 'close');
   return code ?? 1;
 }
