@@ -10,7 +10,7 @@ const FLAG = `a-name-that-is-as-long-as-names-may-be-${'x'.repeat(60)}`;
 
 /** By view: an address that shows it, and what shows that it is there. */
 export const PAGES: Readonly<Record<string, readonly [place: string, content: string]>> = {
-  home: ['#/', '.news-person'],
+  home: ['#/', '.news-of-person'],
   flags: ['#/projects/default', '.flags'],
   flag: [`#/projects/default/flags/${FLAG}`, '.event'],
   archive: ['#/projects/default/archive', '.listing'],

@@ -197,7 +197,7 @@ function rolloutControl({ values: { rollout, who }, set }) {
   return (
     <div class="row">
       <input {...range} type="range" aria-label="Share of users in percent" />
-      <label class="share-input">
+      <label class="line share-input">
         <input {...range} type="number" class="input" aria-label="Share of users as a number" />%
       </label>
     </div>

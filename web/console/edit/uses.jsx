@@ -18,7 +18,7 @@ function Uses({ session, at }) {
     strategies.length === 0 ? (
       <Empty title="No strategy uses it">It can be deleted without affecting users.</Empty>
     ) : (
-      <ul class="plain uses">
+      <ul class="plain lines">
         {strategies.map(({ id, projectId, featureName, environment, strategyName }) => (
           <li key={id}>
             <FlagLink project={projectId} name={featureName} />

@@ -126,7 +126,7 @@ export function ByOthers({ events }) {
   const [last] = events;
   return (
     <>
-      <p class="conflict-title">
+      <p class="strong">
         {last === undefined ? (
           'This was changed in the meantime'
         ) : (

@@ -98,7 +98,7 @@ function VariantRow({ of, position, change, issues }) {
           value={name}
           change={(text) => change({ ...of, name: text })}
         />
-        <label class="share-input">
+        <label class="line share-input">
           <input
             class="input"
             type="number"

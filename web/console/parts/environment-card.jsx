@@ -96,7 +96,7 @@ export function Environments({ usage, variants, requests, ...props }) {
                 </Button>
               }
             />
-            <p class="row environment-note">
+            <p class="row hint environment-note">
               <State shown={one} />
               <span>{amountOf(one.of)}</span>
               {one.differences.length === 0 ? null : <span>{`≠ ${one.measure}`}</span>}
@@ -126,14 +126,14 @@ const State = ({ shown: { of, isProd } }) =>
       {of.enabled ? 'On in production' : 'Off in production'}
     </span>
   ) : (
-    <span class="muted state" aria-hidden="true">
+    <span class="muted" aria-hidden="true">
       {of.enabled ? 'on' : 'off'}
     </span>
   );
 
 /** @param {FlagProps & { shown: Shown, name: ComponentChildren, isShort?: boolean }} props `isShort`: the state stands elsewhere */
 const EnvironmentHead = ({ flag, may, shown, name, isShort = false }) => (
-  <div class="card-head">
+  <div class="line card-head">
     {name}
     {isShort ? null : <State shown={shown} />}
     <FlagSwitch
@@ -232,7 +232,7 @@ function Usage({ usage, lastSeenAt }) {
 function Differences({ of, differences, measure }) {
   if (differences.length === 0) return of.hasStrategies ? <span>{`the same as ${measure}`}</span> : null;
   return (
-    <details class="environment-differences">
+    <details>
       <summary class="badge badge-warn">
         {`differs from ${measure} in ${differences.map(({ name }) => name).join(' and ')}`}
       </summary>
@@ -263,7 +263,7 @@ function CardActions({ at }) {
     </Button>
   );
   return (
-    <div class="row strategy-add">
+    <div class="row above">
       {isBare && !environment.enabled
         ? button('On for everyone', `On for everyone in ${name}`, () => switchOnFor(session, at, 'everyone'))
         : null}

@@ -158,7 +158,7 @@ function LinkBadge({ flag, link, may }) {
  */
 const Card = ({ title, action, label, act, children }) => (
   <section class="card" aria-label={title}>
-    <div class="card-head">
+    <div class="line card-head">
       <h2>{title}</h2>
       {act === null ? null : (
         <Button looks="quiet" aria-label={label} act={act}>
@@ -207,7 +207,7 @@ export function Stages({ flag, may }) {
       action={isDone ? 'Reopen' : 'Mark as completed…'}
       act={may ? () => (isDone ? resumeFlag : completeFlag)(session, flag) : null}
     >
-      <ol class="plain stages">
+      <ol class="plain row above stages">
         {(stages.loaded.value?.value ?? [lifecycle]).map((one) => (
           <li key={one.stage} aria-current={one.stage === stage ? 'step' : undefined}>
             {`${STAGES[one.stage]}${one.status === undefined ? '' : `, ${one.status}`} `}

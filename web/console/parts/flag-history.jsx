@@ -79,7 +79,7 @@ export function History({ flag, events: newest }) {
   );
   return (
     <section class="history" aria-labelledby="history">
-      <div class="card-head">
+      <div class="line card-head">
         <h2 id="history">History</h2>
         <Popover title={set.length === 0 ? 'Filter' : `Filter: ${set.length}`} looks="popover-small">
           <Filter

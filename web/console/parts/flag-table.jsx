@@ -188,7 +188,7 @@ function FlagRow({ table, flag, index }) {
         </td>
       )}
       <th role="rowheader" scope="row" class="cell-name">
-        <div class="flag-line">
+        <div class="line flag-line">
           <Star at={flagPath(project, name)} name={name} isFavorite={flag.favorite} />
           {/* A long name is cut on a narrow screen. */}
           <FlagLink {...{ project, name }} title={[name, flag.description].filter(Boolean).join(': ')} />

@@ -38,7 +38,7 @@ function MomentSlider({ label, events, eventId, change }) {
     change(valueAsNumber >= last ? null : (events[valueAsNumber]?.id ?? null));
   }
   return (
-    <label class="time-slider">
+    <label class="line time-slider">
       <span class="time-label">{label}</span>
       <input
         type="range"

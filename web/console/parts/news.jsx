@@ -98,7 +98,7 @@ function Person({ name, of }) {
   const rest = told.length - SENTENCES_MAX;
   return (
     <li class="news-of-person">
-      <span class="news-person">{of[0]?.createdByUserId === me.user.id ? 'You' : <Name text={name} />}</span>
+      <span class="strong">{of[0]?.createdByUserId === me.user.id ? 'You' : <Name text={name} />}</span>
       <ul class="plain">
         {told.slice(0, SENTENCES_MAX).map((one, index) => (
           <li key={index}>

@@ -57,7 +57,7 @@ export function Shell({ place, children }) {
         Skip to the content
       </a>
       <header class="bar">
-        <a href="#/" class="brand">
+        <a href="#/" class="line brand">
           <BrandMark />
           Flagstaff
         </a>
@@ -165,10 +165,10 @@ function Group({ title, icon, pages, place }) {
   const offered = pages.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin'));
   return (
     <nav aria-label={title} class="menu-group">
-      <div class="menu-group-title">
+      <div class="line menu-group-title">
         <a href={hrefOf({ view: offered[0]?.[2] ?? 'home' })} onClick={() => keepGroup(title, true)}>
           <Icon name={icon} />
-          <span class="menu-name">{title}</span>
+          <span class="grow cut">{title}</span>
         </a>
         <Button
           looks="quiet"
@@ -197,7 +197,7 @@ function MenuLink({ page: [text, icon, view], place, count = null }) {
     <li>
       <a href={hrefOf({ view })} aria-current={isCurrent ? 'page' : undefined}>
         <Icon name={icon} />
-        <span class="menu-name">{text}</span>
+        <span class="grow cut">{text}</span>
         {count}
       </a>
     </li>
@@ -206,7 +206,7 @@ function MenuLink({ page: [text, icon, view], place, count = null }) {
 
 /** @param {{ of: number }} props */
 const WaitingCount = ({ of: total }) => (
-  <span class="menu-count menu-waiting">
+  <span class="number menu-waiting">
     {number(total)}
     <span class="unseen">{total === 1 ? ' waits for you' : ' wait for you'}</span>
   </span>
@@ -218,10 +218,10 @@ function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
     <li>
       <a href={hrefOf(flagsOf(id))} aria-current={isCurrent ? 'page' : undefined}>
         <Icon name="project" />
-        <span class="menu-name" title={visible(name)}>
+        <span class="grow cut" title={visible(name)}>
           <Name text={name} />
         </span>
-        <span class="menu-count">
+        <span class="hint number">
           {number(featureCount)}
           <span class="unseen">{featureCount === 1 ? ' flag' : ' flags'}</span>
         </span>
@@ -239,7 +239,7 @@ function Who() {
         <p class="muted">Authentication is off: anyone can do everything.</p>
       ) : (
         <>
-          <p class="who-name">
+          <p class="strong">
             <a href={hrefOf({ view: 'account' })} title="Your account">
               <Name text={callerName(session)} />
             </a>
@@ -253,7 +253,7 @@ function Who() {
         <a href="docs/manual/">Manual</a>
         <a href="docs">API</a>
       </p>
-      <div class="row who-row">
+      <div class="line who-row">
         <ThemeChoice />
         {session.open ? null : (
           <Button looks="button button-small" act={() => signOut()}>

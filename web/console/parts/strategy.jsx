@@ -25,7 +25,7 @@ export function StrategyItem({ of, actions = null }) {
         {isPlain ? (
           <Rollout parameters={parameters ?? {}} />
         ) : (
-          <span class="strategy-title">
+          <span class="strong">
             <Name text={title || kind} />
           </span>
         )}
@@ -57,11 +57,11 @@ function Rollout({ parameters: { rollout: share, stickiness } }) {
   const percent = percentOf(share);
   const sticky = typeof stickiness === 'string' && stickiness !== 'default' ? `, by ${said(stickiness)}` : '';
   return (
-    <div class="rollout">
+    <div class="line grow">
       <div class="rollout-bar" aria-hidden="true">
         <span style={{ '--percent': `${percent}%` }} />
       </div>
-      <span class="rollout-text">
+      <span class="number strong rollout-text">
         <Sentence>{`${percent === 100 ? 'everyone' : `${percent} % of users`}${sticky}`}</Sentence>
       </span>
     </div>

@@ -35,7 +35,7 @@ export function ThemeChoice() {
         show(next);
         setTheme(next);
       }}
-      attributes={{ class: 'filter theme', 'aria-label': 'Theme' }}
+      attributes={{ class: 'filter button-small grow', 'aria-label': 'Theme' }}
     />
   );
 }

@@ -5,7 +5,7 @@ import { Name } from '../said.jsx';
 
 /** @param {{ title: string, tiles: readonly (readonly [name: string, value: string, note?: string, title?: string])[] }} props */
 export const TileGroup = ({ title, tiles }) => (
-  <section class="figures">
+  <section class="part">
     <h2>{title}</h2>
     <dl class="tiles">
       {tiles.map(([name, value, note = '', hover = '']) => (

@@ -7,9 +7,9 @@ import { shown, WEIGHT_TOTAL } from '../words.js';
 /** @param {{ variants: readonly Variant[] }} props */
 export function VariantBar({ variants }) {
   return (
-    <div class="variants">
+    <div class="above">
       <Shares weights={variants.map(({ weight }) => weight)} />
-      <ul class="plain stack variant-list">
+      <ul class="plain stack above variant-list">
         {variants.map((variant, index) => (
           <VariantItem key={variant.name} variant={variant} index={index} />
         ))}
@@ -43,7 +43,7 @@ function VariantItem({ variant: { name, weight, weightType, stickiness, payload,
   return (
     <li>
       <span class="share-dot" aria-hidden="true" style={{ '--step': String(index % 4) }} />
-      <code class="variant-name">
+      <code class="event-subject">
         <Name text={name} />
       </code>
       <span class="muted">

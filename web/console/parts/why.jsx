@@ -34,7 +34,7 @@ export function WhyCard({ flag }) {
         <summary>
           <h2>Test with a user</h2>
         </summary>
-        <form class="stack why" onSubmit={ask}>
+        <form class="stack above" onSubmit={ask}>
           <label for={id}>Context of the user, one field per line</label>
           <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
           <div class="row">
@@ -75,7 +75,7 @@ function Answer({ of }) {
   const { isEnabled, environment, variant, strategies, decidedBy, contextValues } = of;
   return (
     <>
-      <p class="why-answer">
+      <p class="strong">
         {`${isEnabled ? 'On' : 'Off'} in ${environment}`}
         <Sentence>{isEnabled && variant.enabled ? `, with the variant ${said(variant.name)}` : ''}</Sentence>
         {`: ${reasonOf(decidedBy)}`}

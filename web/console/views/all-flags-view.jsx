@@ -81,7 +81,7 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
   return {
     key: name,
     cells: [
-      <span key="name" class="flag-line">
+      <span key="name" class="line flag-line">
         <Star at={flagPath(project, name)} name={name} isFavorite={favorite} />
         <FlagLink project={project} name={name} />
         {stale ? <span class="badge badge-warn">stale</span> : null}

@@ -94,14 +94,14 @@ function Waiting() {
   const more = (forMe?.total ?? 0) - (forMe?.changeRequests.length ?? 0);
   const isNothing = forMe?.total === 0 && (failing ?? []).length === 0;
   return (
-    <section class="home-part" aria-labelledby="waiting">
+    <section class="part" aria-labelledby="waiting">
       <h2 id="waiting">Waiting for you</h2>
       {isNothing ? (
         <p class="muted">
           {`Nothing: no change request needs you${session.may('admin') ? ', and no integration fails' : ''}.`}
         </p>
       ) : (
-        <ul class="plain home-list" aria-busy={forMe === null}>
+        <ul class="plain lines home-list" aria-busy={forMe === null}>
           {forMe?.changeRequests.map((one) => (
             <li key={one.id}>
               <ForMe of={one} />
@@ -165,7 +165,7 @@ function Happened() {
   const { before } = kept.value;
   const isOfVisit = before !== 0 && new Date(before).toISOString().slice(0, 10) === day;
   return (
-    <section class="home-part" aria-labelledby="happened">
+    <section class="part" aria-labelledby="happened">
       <h2 id="happened">{isOfVisit ? 'Since your last visit' : 'Since yesterday'}</h2>
       {whenLoaded(
         news,
@@ -202,7 +202,7 @@ function MayGo() {
     [session, at],
   );
   return (
-    <section class="home-part" aria-labelledby="may-go">
+    <section class="part" aria-labelledby="may-go">
       <h2 id="may-go">Flags that may go</h2>
       {whenLoaded(found, ({ features, reports }) => {
         const ids = followed.map(({ id }) => id);
@@ -212,7 +212,7 @@ function MayGo() {
             {here.length === 0 ? (
               <p class="muted">None: no flag here is stale, overdue or completed.</p>
             ) : (
-              <ul class="plain home-list">
+              <ul class="plain lines home-list">
                 {here.slice(0, STALE_MAX).map((flag) => (
                   <li key={flag.name}>
                     <Reason of={flag} since={reports.since} />

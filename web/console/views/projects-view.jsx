@@ -20,7 +20,7 @@ export function ProjectsView() {
   const rows = found.map(({ id, name, featureCount, staleFeatureCount, memberCount, health, favorite }) => ({
     key: id,
     cells: [
-      <span class="flag-line">
+      <span class="line flag-line">
         <Star at={path`/projects/${id}`} name={name} isFavorite={favorite} />
         <ProjectLink id={id} name={name} />
       </span>,

@@ -39,7 +39,7 @@ export function SignIn({ problem, offered, enter }) {
   }, []);
   return (
     <main class="sign-in" ref={main}>
-      <h1 class="brand brand-large">
+      <h1 class="line brand brand-large">
         <BrandMark />
         Flagstaff
       </h1>
