@@ -63,7 +63,7 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));
   return (
-    <div class="box stack row-box" role="group" aria-label={`Constraint ${position}`}>
+    <div class="box stack" role="group" aria-label={`Constraint ${position}`}>
       <div class="row row-controls">
         <TextInput
           class="input row-field"

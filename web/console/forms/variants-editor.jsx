@@ -88,7 +88,7 @@ function VariantRow({ of, position, change, issues }) {
       weight: Math.round((event.currentTarget.valueAsNumber || 0) * (WEIGHT_TOTAL / 100)),
     });
   return (
-    <div class="box stack row-box" role="group" aria-label={`Variant ${position}`}>
+    <div class="box stack" role="group" aria-label={`Variant ${position}`}>
       <div class="row row-controls">
         <TextInput
           class="input row-field"

@@ -164,7 +164,7 @@ function EnvironmentBody({ flag, etag, may, shown: { of, differences, measure, u
           <RequestLink of={one} />
         </p>
       ))}
-      <div class="row facts environment-facts">
+      <div class="row facts">
         <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
         {measure === '' ? null : <Differences of={of} differences={differences} measure={measure} />}
       </div>
@@ -195,7 +195,7 @@ function Strategies({ of, at }) {
     );
   }
   return (
-    <details class="environment-strategies">
+    <details class="above">
       <summary>
         <span class="when-folded">
           <Sentence>{summaryOf(of)}</Sentence>

@@ -197,7 +197,7 @@ function FlagRow({ table, flag, index }) {
         </div>
       </th>
       {shown.map(([key, title]) => (
-        <td key={key} role="cell" class={`cell-more cell-${key}`} data-label={title}>
+        <td key={key} role="cell" class={`hint cut cell-more cell-${key}`} data-label={title}>
           {moreOf(key, flag, ownerName)}
         </td>
       ))}

@@ -253,7 +253,7 @@ function Who() {
         <a href="docs/manual/">Manual</a>
         <a href="docs">API</a>
       </p>
-      <div class="line who-row">
+      <div class="line above">
         <ThemeChoice />
         {session.open ? null : (
           <Button looks="button button-small" act={() => signOut()}>

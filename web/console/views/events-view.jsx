@@ -161,7 +161,7 @@ function Tools({ isOfProject, list: { total, events } }) {
         <QueryFilter name="project" label="Project" any="All projects" options={asOptions(projects.value)} />
       )}
       <More />
-      <span class="live">live</span>
+      <span class="line live">live</span>
       {events.value === null ? null : <span class="muted">{counted(total.value, 'event')}</span>}
     </div>
   );
