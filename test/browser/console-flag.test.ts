@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
-import { evaluateInProduction } from '../support/applications.ts';
+import { evaluateIn, evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, fitsTheWidth, isAccessible, signal } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
@@ -188,11 +188,50 @@ describeConsole('the page of a flag', (shared) => {
       await page.emulateMedia({ colorScheme });
       await isAccessible(page, `the picture, ${colorScheme}`);
     }
+    await usage.getByLabel('Period').selectOption('Last hour');
+    await usage.getByRole('columnheader', { name: 'Minute' }).waitFor();
+    await usage.getByRole('row').nth(1).getByText('1', { exact: true }).waitFor();
+    await usage.locator('canvas').waitFor();
+    await isAccessible(page, 'the last hour');
     await usage.getByLabel('Period').selectOption('Last 30 days');
     await usage.getByRole('columnheader', { name: 'Day' }).waitFor();
     await usage.locator('canvas').waitFor();
-    await page.getByRole('button', { name: 'shop' }).click();
+    await page.getByText('asked for by').getByRole('button', { name: 'shop' }).click();
     await page.getByRole('dialog', { name: /^Application/ }).waitFor();
+  });
+
+  it('names three applications that ask for it, and the others on demand', async () => {
+    await makeFlag(shared.server.call, 'asked');
+    for (const name of ['app-1', 'app-2', 'app-3', 'app-4', 'app-5'])
+      await evaluateIn(shared.server, 'production', 'asked', name);
+    const page = await shared.signedIn({ place: '#/projects/default/flags/asked' });
+    const askers = page.getByText('asked for by');
+    await askers.getByText('app-1, app-2, app-3 and 2 more').waitFor();
+    await askers.getByRole('button', { name: '2 more' }).click();
+    await askers.getByRole('button', { name: 'app-5' }).click();
+    await page.getByRole('dialog', { name: 'Application app-5' }).waitFor();
+  });
+
+  it('marks changes of flags on the curve of their project, those of one step as one mark', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'marked', name: 'Marked' });
+    const flags = '/projects/marked/features';
+    for (let at = 1; at <= 7; at += 1) await call('POST', flags, { name: `marked-${at}` });
+    await evaluateInProduction(shared.server, 'marked-1');
+    for (const place of ['#/health', '#/projects/marked/insights']) {
+      const page = await shared.signedIn({ place });
+      const usage = page.getByRole('region', { name: 'Usage' });
+      const mark = usage.getByRole('img', { name: /^marked-7: created by/ });
+      await mark.scrollIntoViewIfNeeded();
+      assert.match((await mark.getAttribute('aria-label')) ?? '', /marked-3: created by \w+; and \d+ more$/);
+      await usage.getByText('As a table').click();
+      await usage.getByRole('listitem').getByText('marked-7: created by').waitFor();
+      await isAccessible(page, `the usage at ${place}`);
+      if (place === '#/health') continue;
+      // A change that comes is marked while one looks.
+      assert.equal((await call('POST', flags, { name: 'marked-8' })).status, 201);
+      await usage.getByRole('img', { name: /^marked-8: created by/ }).waitFor();
+    }
   });
 
   it('draws how a project is and how it is used, in the theme that is chosen, and leads to its applications', async () => {

@@ -36,11 +36,16 @@ export const evaluateInProduction = (server: TestServer, flag: string): Promise<
   evaluateIn(server, 'production', flag);
 
 /** Reports an evaluation of a flag, as an application there does. */
-export async function evaluateIn(server: TestServer, environment: string, flag: string): Promise<void> {
+export async function evaluateIn(
+  server: TestServer,
+  environment: string,
+  flag: string,
+  appName = 'shop',
+): Promise<void> {
   const token = await addToken(server, { type: 'client', environment });
   const now = new Date();
   const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 0, no: 1 } } };
-  const report = { appName: 'shop', instanceId: 'one', bucket };
+  const report = { appName, instanceId: 'one', bucket };
   const { status } = await server.callBelow('/api/client')('POST', '/metrics', report, { token });
   assert.equal(status, 202);
 }

@@ -1,4 +1,6 @@
 /** The parts of a flag, each with what can be done to it. */
+import { Fragment } from 'preact';
+import { useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import {
   addDependency,
@@ -16,6 +18,7 @@ import { useResource } from '../resource.jsx';
 import { Name, Sentence, said, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { STAGES } from '../words.js';
+import { ApplicationLink } from './application.jsx';
 import { Button } from './button.jsx';
 import { FlagLink } from './links.jsx';
 import { MoreMenu } from './more-menu.jsx';
@@ -32,8 +35,8 @@ import { VariantBar } from './variants.jsx';
  * @property {boolean} may whether it may be changed
  */
 
-/** Facts of a flag beside who gets it, with what can be added. @param {FlagProps & { creation: LoggedEvent | null }} props `creation`: the event by which it came, if that is known */
-export function FlagFacts({ flag, etag, may, creation }) {
+/** Facts of a flag beside who gets it, with what can be added. @param {FlagProps & { creation: LoggedEvent | null, applications?: readonly string[] | undefined }} props `creation`: the event by which it came, if that is known */
+export function FlagFacts({ flag, etag, may, creation, applications = [] }) {
   const session = useSession();
   const { project, type, createdAt, stale, archivedAt, tags, lastSeenAt, links, dependencies, children } =
     flag;
@@ -57,6 +60,7 @@ export function FlagFacts({ flag, etag, may, creation }) {
           )}
         </span>
         {lastSeenAt === null ? <span>never used</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
+        {applications.length === 0 ? null : <Askers names={applications} />}
         {stale ? <span class="badge badge-warn">stale</span> : null}
         {archivedAt === null ? null : (
           <span class="badge">
@@ -116,6 +120,32 @@ export function FlagFacts({ flag, etag, may, creation }) {
         ) : null}
       </div>
     </>
+  );
+}
+
+/** Applications that are named before somebody asks for all. */
+const ASKERS_MAX = 3;
+
+/** @param {{ names: readonly string[] }} props */
+function Askers({ names }) {
+  const [isWhole, setWhole] = useState(names.length <= ASKERS_MAX + 1);
+  const shown = isWhole ? names : names.slice(0, ASKERS_MAX);
+  return (
+    <span title="In the last 24 hours">
+      {'asked for by '}
+      {shown.map((name, index) => (
+        <Fragment key={name}>
+          {index === 0 ? null : ', '}
+          <ApplicationLink name={name} />
+        </Fragment>
+      ))}
+      {isWhole ? null : (
+        <>
+          {' and '}
+          <Button looks="link" act={() => setWhole(true)}>{`${names.length - ASKERS_MAX} more`}</Button>
+        </>
+      )}
+    </span>
   );
 }
 

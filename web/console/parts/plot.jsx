@@ -32,6 +32,7 @@ const DAY = timeFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 const DAY_LABEL = timeFormat({ day: 'numeric', month: 'short' });
 
 export const STEPS = {
+  minute: { ms: 60_000, name: 'Minute', format: HOUR_LABEL },
   hour: { ms: 3_600_000, name: 'Hour', format: HOUR },
   day: { ms: DAY_MS, name: 'Day', format: DAY },
   week: { ms: 7 * DAY_MS, name: 'Week of', format: DAY },
@@ -253,16 +254,23 @@ function fewest(series) {
   return [...sorted.slice(0, SERIES_MAX - 1), { name: `${others.length} others`, values: values ?? [] }];
 }
 
+/** Changes that one mark names. */
+const NAMED_MAX = 5;
+
 /** Changes within one step are one mark, at the newest of them. @param {readonly Mark[]} marks @param {number} stepMs */
 function marksByStep(marks, stepMs) {
-  /** @type {Map<number, Mark>} */
+  /** @type {Map<number, { at: number, texts: string[] }>} */
   const found = new Map();
   for (const { at, text } of marks) {
     const step = Math.floor(at / stepMs);
-    const other = found.get(step);
-    found.set(step, other === undefined ? { at, text } : { ...other, text: `${other.text}; ${text}` });
+    const mark = found.get(step) ?? { at, texts: [] };
+    found.set(step, mark);
+    mark.texts.push(text);
   }
-  return [...found.values()];
+  return [...found.values()].map(({ at, texts }) => {
+    const more = texts.length - NAMED_MAX;
+    return { at, text: texts.slice(0, NAMED_MAX).join('; ') + (more > 0 ? `; and ${more} more` : '') };
+  });
 }
 
 /** The times at both ends: columns stand half a step to both sides of its beginning, and the last step of a curve is not over. @param {readonly number[]} times @param {Step} step @param {boolean} columns @returns {[number, number]} */

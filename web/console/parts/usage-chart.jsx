@@ -1,20 +1,20 @@
-/** How often applications evaluated a flag, the flags of a project or all flags, as curves by the hour or by the day, with what was changed meanwhile. */
-import { Fragment } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+/** How often applications evaluated a flag, the flags of a project or all flags, as curves by the minute, the hour or the day, with what was changed meanwhile. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { path } from '../client.js';
+import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
 import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { deedOf } from '../words.js';
-import { ApplicationLink } from './application.jsx';
 import { Plot, STEPS, sumOf } from './plot.jsx';
 
-/** @import { Environment, LoggedEvent, RawFlagUsage, UsageSums } from '../types.d.ts' */
+/** @import { Environment, FoundEvents, LoggedEvent, RawFlagUsage, UsageSums } from '../types.d.ts' */
 /** @import { Mark } from './plot.jsx' */
 
 /** Spans that can be looked at, in hours. Beyond two days the server adds the hours of a day up. @type {readonly (readonly [string, string])[]} */
 const SPANS = [
+  ['1', 'Last hour'],
   ['24', 'Last 24 hours'],
   ['48', 'Last 48 hours'],
   ['168', 'Last 7 days'],
@@ -24,6 +24,22 @@ const SPANS = [
 
 /** Hours up to which a step is an hour. */
 const BY_HOUR_MAX = 48;
+
+/** Changes of several flags that are marked, the newest; and their types, without what no application notices. */
+const MARKS_MAX = 200;
+const MARKED = [
+  'feature-created',
+  'feature-archived',
+  'feature-revived',
+  'feature-environment-enabled',
+  'feature-environment-disabled',
+  'feature-strategy-add',
+  'feature-strategy-update',
+  'feature-strategy-remove',
+  'strategy-order-changed',
+  'feature-variants-updated',
+  'feature-environment-variants-updated',
+].join();
 
 /** @typedef {UsageSums['data'][number] & Partial<RawFlagUsage['data'][number]>} Count */
 
@@ -48,19 +64,12 @@ const WAYS = {
 export function UsageChart({ flag, environments, events }) {
   // What is on in production is what most look for.
   const first = environments.find(({ type }) => type === 'production')?.name ?? '';
-  const marks = useMemo(
-    () =>
-      events.map((event) => ({
-        at: Date.parse(event.createdAt),
-        text: `${deedOf(event)} by ${event.createdBy}`,
-        environment: event.environment,
-      })),
-    [events],
-  );
+  const marks = useMemo(() => events.map((event) => markOf(event, '')), [events]);
   return (
     <section class="card" aria-label="Usage">
       <Usage
-        at={path`/client-metrics/features/${flag}/raw`}
+        at={path`/client-metrics/features/${flag}/raw?`}
+        of={path`feature=${flag}`}
         first={first}
         marks={marks}
         none="No application has evaluated it in this time."
@@ -70,29 +79,66 @@ export function UsageChart({ flag, environments, events }) {
 }
 
 /** The use of all flags of a project; without one of all that one sees. @param {{ project?: string }} props */
-export const FlagsUsage = ({ project = '' }) => (
-  <section class="part" aria-label="Usage">
-    <Usage
-      at={path`/client-metrics/usage?project=${project}`}
-      none="No application has evaluated flags in this time."
-    />
-  </section>
-);
+export function FlagsUsage({ project = '' }) {
+  const session = useSession();
+  const of = path`project=${project}`;
+  const changes = useResource(
+    /** @returns {Promise<FoundEvents>} */
+    () => {
+      const asked = new URLSearchParams({ type: `IS_ANY_OF:${MARKED}`, limit: String(MARKS_MAX) });
+      if (project !== '') asked.set('project', `IS:${project}`);
+      return session.client.get(`/search/events?${asked}`);
+    },
+    [session, project],
+  );
+  useEvents(session, (events) => {
+    if (events.some(({ type }) => MARKED.includes(type))) void changes.refresh();
+  });
+  const found = changes.loaded.value?.value.events;
+  const marks = useMemo(() => found?.map((event) => markOf(event, `${event.featureName ?? ''}: `)), [found]);
+  return (
+    <section class="part" aria-label="Usage">
+      <Usage
+        at={`/client-metrics/usage?${of}&`}
+        of={of}
+        marks={marks}
+        none="No application has evaluated flags in this time."
+      />
+    </section>
+  );
+}
 
-/** @param {{ at: string, none: string, first?: string, marks?: readonly (Mark & { environment: string | null })[] }} props */
-function Usage({ at, none, first = '', marks = [] }) {
+/** @param {LoggedEvent | FoundEvents['events'][number]} event @param {string} flag */
+const markOf = (event, flag) => ({
+  at: Date.parse(event.createdAt),
+  text: `${flag}${deedOf(event)} by ${event.createdBy}`,
+  environment: event.environment,
+});
+
+/** @param {{ at: string, of: string, none: string, first?: string, marks?: readonly (Mark & { environment: string | null })[] | undefined }} props `of`: the flags whose minutes are summed */
+function Usage({ at, of, none, first = '', marks = [] }) {
   const { client } = useSession();
   const [hours, setHours] = useState('48');
   const [environment, setEnvironment] = useState(first);
   const [wanted, setWay] = useState('outcome');
   /** @returns {Promise<{ hours: number, data: readonly Count[] }>} */
   const load = async () => {
-    const { data } = await client.get(`${at}${at.includes('?') ? '&' : '?'}hoursBack=${hours}`);
+    const { data } = await client.get(
+      hours === '1' ? `/client-metrics/usage?${of}&step=minute` : `${at}hoursBack=${hours}`,
+    );
     return { hours: Number(hours), data };
   };
   // Another period is loaded while the one before it stays in sight.
   const shown = useRef(/** @type {Awaited<ReturnType<typeof load>> | undefined} */ (undefined));
-  shown.current = useResource(load, [client, at, hours]).loaded.value?.value ?? shown.current;
+  const usage = useResource(load, [client, at, hours]);
+  shown.current = usage.loaded.value?.value ?? shown.current;
+  useEffect(() => {
+    if (hours !== '1') return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void usage.refresh();
+    }, STEPS.minute.ms);
+    return () => clearInterval(timer);
+  }, [usage]);
   const loaded = shown.current;
   const data = loaded?.data ?? NOTHING;
   const names = distinct(data.map((count) => count.environment));
@@ -107,7 +153,6 @@ function Usage({ at, none, first = '', marks = [] }) {
   const picture = useMemo(() => pictureOf(counts, loaded?.hours ?? BY_HOUR_MAX, way), [loaded, here, way]);
   const [yes, no] = [sumOf(counts.map((count) => count.yes)), sumOf(counts.map((count) => count.no))];
   const text = `${counted(yes + no, 'evaluation')} in ${here === '' ? 'all environments' : here}, ${number(Math.round((100 * yes) / Math.max(1, yes + no)))} % on`;
-  const applications = distinct(counts.flatMap(({ appName }) => appName ?? []));
   return (
     <>
       <div class="row">
@@ -142,17 +187,6 @@ function Usage({ at, none, first = '', marks = [] }) {
           />
         </>
       )}
-      {applications.length === 0 ? null : (
-        <p class="muted">
-          {'By '}
-          {applications.map((name, index) => (
-            <Fragment key={name}>
-              {index === 0 ? null : ', '}
-              <ApplicationLink name={name} />
-            </Fragment>
-          ))}
-        </p>
-      )}
     </>
   );
 }
@@ -160,9 +194,10 @@ function Usage({ at, none, first = '', marks = [] }) {
 /** @type {readonly Count[]} */
 const NOTHING = [];
 
-/** Every hour or day up to now, those without a report included. @param {readonly Count[]} counts @param {number} hours @param {string} way */
+/** Every minute, hour or day up to now, those without a report included. @param {readonly Count[]} counts @param {number} hours @param {string} way */
 function pictureOf(counts, hours, way) {
-  const step = hours <= BY_HOUR_MAX ? /** @type {const} */ ('hour') : /** @type {const} */ ('day');
+  /** @type {keyof typeof STEPS} */
+  const step = hours === 1 ? 'minute' : hours <= BY_HOUR_MAX ? 'hour' : 'day';
   const { ms } = STEPS[step];
   const length = Math.round((hours * STEPS.hour.ms) / ms);
   const first = Math.floor(Date.now() / ms) - length + 1;

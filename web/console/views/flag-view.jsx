@@ -50,7 +50,7 @@ export function FlagView({ project, name }) {
       const isNow = past === null;
       return (
         <>
-          <Head {...props} creation={creation} />
+          <Head {...props} creation={creation} applications={isNow ? usage?.seenApplications : undefined} />
           <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
           <Environments
             {...props}
@@ -142,8 +142,8 @@ async function variantsOf({ client }, { project, name, environments }) {
   return new Map(found);
 }
 
-/** @param {FlagProps & { creation: LoggedEvent | null }} props */
-function Head({ creation, ...props }) {
+/** @param {FlagProps & { creation: LoggedEvent | null, applications: readonly string[] | undefined }} props */
+function Head({ creation, applications, ...props }) {
   const { flag } = props;
   return (
     <div class="view-head">
@@ -164,7 +164,7 @@ function Head({ creation, ...props }) {
           <Name text={flag.description} max={1000} />
         </p>
       ) : null}
-      <FlagFacts {...props} creation={creation} />
+      <FlagFacts {...props} creation={creation} applications={applications} />
     </div>
   );
 }
