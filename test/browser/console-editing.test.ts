@@ -163,6 +163,32 @@ describeConsole('editing in the console', (shared) => {
     await call('DELETE', '/environments/guarded');
   });
 
+  it('writes a comment into the history, where it stands as it was written and is no moment to roll back to', async () => {
+    await makeFlag(shared.server.call, 'discussed');
+    await shared.server.call('PUT', `${FEATURES}/discussed`, { description: 'Newer', type: 'release' });
+    const page = await openFlag('discussed');
+    await press(page, 'Comment…');
+    const dialog = dialogOf(page, 'Comment on discussed');
+    await press(dialog, 'Comment');
+    await dialog.getByText('Comment is required.').waitFor();
+    await dialog.getByLabel('Comment', { exact: true }).fill('<b>Why</b>\nnot \u202eon?');
+    await press(dialog, 'Comment');
+    const history = page.getByRole('region', { name: 'History' });
+    const newest = history.getByRole('listitem').first();
+    await newest.getByText('commented', { exact: true }).waitFor();
+    assert.equal(await newest.getByRole('blockquote').innerText(), '<b>Why</b>\nnot ⟨U+202E⟩on?');
+    assert.equal(
+      await history.getByRole('button', { name: /^Roll back/ }).count(),
+      1,
+      'to the creation alone',
+    );
+    await isAccessible(page, 'a comment in the history');
+    await history.getByText('Filter', { exact: true }).click();
+    await page.getByLabel('Kind of change').selectOption('Comments');
+    await history.getByText('changed', { exact: true }).waitFor({ state: 'detached' });
+    assert.equal(await history.getByRole('listitem').count(), 1);
+  });
+
   it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
     await makeFlag(shared.server.call, 'with-rules');
     const page = await openFlag('with-rules');

@@ -194,6 +194,7 @@ async function oneFlag(hands: Hands): Promise<void> {
     { URL: 'https://shop.example/1', Title: 'Ticket' },
     'Add link',
   );
+  await hands.form('commentOnFeature', 'Comment…', { Comment: 'As the ticket says.' }, 'Comment');
   await hands.form(
     'updateFeatureLink',
     () => hands.choose('More for Ticket', 'Edit Ticket'),

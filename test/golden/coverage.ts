@@ -35,6 +35,7 @@ const EVENT_TYPES: { readonly [T in Exclude<DomainEvent['type'], RecordEvent['ty
   'feature-environment-variants-updated': true,
   'feature-favorited': true,
   'feature-unfavorited': true,
+  'feature-commented': true,
   'feature-tagged': true,
   'feature-untagged': true,
   'feature-dependency-added': true,

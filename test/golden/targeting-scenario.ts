@@ -57,6 +57,7 @@ export async function transfer(call: CheckedCall, features: readonly string[]): 
   });
   await call('POST', '/features-batch/import', { project: 'default', environment: 'production', data });
   const [flag] = features;
+  await call('POST', `/projects/default/features/${flag}/comments`, { text: 'Mitgebracht.\n雨' });
   await call('GET', '/projects/default/flags-as-code?limit=1');
   const change = {
     flag,

@@ -145,6 +145,7 @@ import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
   SIZE_MAX as ROLLED_BACK_SIZE_MAX,
 } from '../../src/http/admin/flag-history.ts';
+import { COMMENT_LENGTH_MAX } from '../../src/http/admin/flags.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-news.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
 import { LIST_LENGTH_MAX, NAMES_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
@@ -330,6 +331,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row('settings of a project', bytes(PROJECT_BYTES_MAX), '413, growth only'),
       row('default strategy of a project', bytes(DEFAULT_STRATEGY_BYTES_MAX), '413'),
       row('links of a flag', number(LINKS_MAX), '409'),
+      row('characters of a comment on a flag', number(COMMENT_LENGTH_MAX), '400'),
       row('link templates of a project', number(LINKS_MAX), '400'),
       row('characters of a naming pattern', number(NAMING_PATTERN_LENGTH_MAX), '400'),
       row('tag types', number(TAG_TYPES_MAX), '409'),

@@ -226,6 +226,11 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     completion: c.yes ? { status: 'discarded' } : { status: 'kept', statusValue: 'v1' },
   }),
   'uncomplete-flag': (c) => ({ type: 'uncomplete-flag', ...c.flag() }),
+  'comment-on-flag': (c) => ({
+    type: 'comment-on-flag',
+    ...c.flag(),
+    text: c.yes ? 'Why?' : 'For \u202eall.',
+  }),
   'tag-flag': (c) => ({ type: 'tag-flag', ...c.flag(), tag: tagOf(c) }),
   'untag-flag': (c) => {
     const flag = c.flagIf((one) => one.tags.length > 0);

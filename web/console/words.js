@@ -28,6 +28,7 @@ const DEEDS = {
   'feature-environment-disabled': ['switched off', 'switched {} off'],
   'feature-variants-updated': ['variants changed', 'changed the variants of {}'],
   'feature-environment-variants-updated': ['variants changed', 'changed the variants of {}'],
+  'feature-commented': ['commented', 'commented on {}'],
   'feature-favorited': ['marked as a favorite'],
   'feature-unfavorited': ['no longer a favorite'],
   'project-favorited': ['marked as a favorite'],

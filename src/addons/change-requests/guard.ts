@@ -177,6 +177,7 @@ const REACHES: { readonly [Type in GuardedType]: Reach<Type> } = {
     'feature-unfavorited',
     'project-favorited',
     'project-unfavorited',
+    'feature-commented',
     'features-exported',
     'features-imported',
     'features-applied',

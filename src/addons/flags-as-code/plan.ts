@@ -237,7 +237,7 @@ const METADATA = ['description', 'type', 'stale', 'impressionData', 'links'] as 
 
 /** Events that change nothing that a file can have. */
 const ASIDE =
-  /^feature-(?:favorited|unfavorited|completed|uncompleted|potentially-stale-.*)$|^change-|^features-/;
+  /^feature-(?:favorited|unfavorited|commented|completed|uncompleted|potentially-stale-.*)$|^change-|^features-/;
 
 /** The parts of a flag that an event changes; an event of a kind that is not known counts for all of them. */
 function partsTouched({

@@ -45,6 +45,7 @@ import {
 import {
   changeLink,
   cloneFlag,
+  commentOnFlag,
   completeFlag,
   createFlag,
   patchFlag,
@@ -119,6 +120,7 @@ const DECISIONS = {
   'note-potentially-stale': notePotentiallyStale,
   'complete-flag': completeFlag,
   'uncomplete-flag': uncompleteFlag,
+  'comment-on-flag': commentOnFlag,
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'change-tags': changeTags,

@@ -249,3 +249,14 @@ export function uncompleteFlag(world: World, { project, flag: name }: NamesFlag)
   if (!world.directory.completions.has(name)) return UNCHANGED;
   return [newEvent('feature-uncompleted', aboutFlag(located.record.flag))];
 }
+
+interface CommentOnFlag extends NamesFlag {
+  readonly text: string;
+}
+
+/** A comment is an event and nothing else, so it takes no memory. An archived flag takes comments too, such as why it was archived. */
+export function commentOnFlag(world: World, { project, flag, text }: CommentOnFlag): Decision {
+  const located = locateFlag(world, project, flag);
+  if (located.refused) return located;
+  return [newEvent('feature-commented', aboutFlag(located.record.flag), { data: { text } })];
+}

@@ -61,6 +61,9 @@ export function applyFlagEvents(draft: Draft, run: readonly FlagEvent[], stamp: 
         name: event.featureName,
         isMarked: event.type === 'feature-favorited',
       });
+    case 'feature-commented':
+      recordOf(project, event.featureName, stamp);
+      return;
     case 'feature-completed':
     case 'feature-uncompleted':
       return complete(touched, event);
@@ -113,6 +116,7 @@ type ChangeEvent = Exclude<
       | 'feature-potentially-stale-soon'
       | 'feature-favorited'
       | 'feature-unfavorited'
+      | 'feature-commented'
       | 'feature-completed'
       | 'feature-uncompleted';
   }

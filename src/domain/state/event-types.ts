@@ -145,6 +145,7 @@ const EVENTS = {
   'feature-unfavorited': {},
   'project-favorited': {},
   'project-unfavorited': {},
+  'feature-commented': { grows: false },
   'features-exported': {},
   'features-imported': {},
   'features-applied': {},

@@ -146,6 +146,7 @@ export type FlagEvent =
   | About<'feature-environment-variants-updated', OfFlagEnvironment, VariantsData, VariantsData>
   | About<'feature-favorited', OfFlag, FavoriteData>
   | About<'feature-unfavorited', OfFlag, FavoriteData>
+  | About<'feature-commented', OfFlag, { readonly text: string }>
   | About<'feature-tagged', OfFlag, Tag>
   | About<'feature-untagged', OfFlag, null, Tag>
   | About<'feature-dependency-added', OfFlag, Dependency>

@@ -14,7 +14,7 @@ import { FLAG_TYPES, type FlagType, LifetimeDays, type Lifetimes } from '../../d
 import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { emptyConstraint } from '../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
-import { described, Integer, titled, Version } from '../../domain/json/schema.ts';
+import { described, filledText, Integer, titled, Version } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, present } from '../../domain/state/refusal.ts';
 import { lifetimesIn, lifetimesOf } from '../../domain/state/settings.ts';
@@ -303,6 +303,10 @@ const LIFECYCLE = '/projects/:projectId/features/:featureName/lifecycle';
 
 const CompleteBody = titled('CompleteFlag', COMPLETION_ENTRIES);
 
+export const COMMENT_LENGTH_MAX = 1_000;
+
+const CommentBody = titled('FlagComment', { text: filledText('a comment', COMMENT_LENGTH_MAX) });
+
 export const lifecycleRoutes = underTag('Features', [
   readRoute(`GET ${LIFECYCLE}`, {
     operationId: 'getFeatureLifecycle',
@@ -326,5 +330,12 @@ export const lifecycleRoutes = underTag('Features', [
     summary: 'Say that a flag has not done what it was for after all.',
     ...CHANGE,
     command: ({ params }) => ({ type: 'uncomplete-flag', ...locate.flagIn(params) }),
+  }),
+  writeRoute('POST /projects/:projectId/features/:featureName/comments', {
+    operationId: 'commentOnFeature',
+    summary: 'Write a comment into the history of a flag.',
+    ...CHANGE,
+    body: CommentBody,
+    command: ({ params, body }) => ({ type: 'comment-on-flag', ...locate.flagIn(params), ...body }),
   }),
 ]);

@@ -55,6 +55,7 @@ const NEEDED: Needed = {
     'patchFeature',
     'rollbackFeature',
     'rollbackProject',
+    'commentOnFeature',
     'complete',
     'uncomplete',
     'reviveFeature',

@@ -309,6 +309,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/projects/default/stale', { features: ['$'], stale: true }],
     events: ['feature-stale-on'],
   },
+  commentOnFeature: {
+    given: [FLAG],
+    when: [`${FEATURES}/$/comments`, { text: 'Why?' }],
+    events: ['feature-commented'],
+  },
   addTag: {
     given: [FLAG],
     when: ['/features/$/tags', { type: 'simple', value: 'tag' }],

@@ -120,6 +120,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
     'deleteFeatures',
     'staleFeatures',
     'changeProject',
+    'commentOnFeature',
     'complete',
     'uncomplete',
     'createFeatureLink',

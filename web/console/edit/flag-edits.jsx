@@ -354,6 +354,19 @@ export const removeLink = (session, { project, name }, { id, url, title }) =>
   });
 
 /** @param {Session} session @param {Flag} flag */
+export const commentOn = (session, { project, name }) =>
+  openEdit(session, {
+    title: `Comment on ${name}`,
+    agree: 'Comment',
+    fields: [field('text', 'Comment', 'long-text', { required: true })],
+    values: { text: '' },
+    sentence: () =>
+      `The comment stands in the history of ${code(name)}, for everyone who sees the flag. It cannot be edited or deleted.`,
+    change: (body) => changing('POST', `${flagPath(project, name)}/comments`, body),
+    done: () => 'The comment is in the history.',
+  });
+
+/** @param {Session} session @param {Flag} flag */
 export function completeFlag(session, { project, name }) {
   const at = `${flagPath(project, name)}/lifecycle`;
   return openEdit(session, {

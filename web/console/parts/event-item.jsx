@@ -26,7 +26,13 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
           <span>{deedOf(event)}</span>
         </div>
         <WhichStrategy of={event} />
-        <Changes of={event} />
+        {event.type === 'feature-commented' ? (
+          <blockquote class="comment">
+            <bdi>{visibleLines(String(event.data?.['text']))}</bdi>
+          </blockquote>
+        ) : (
+          <Changes of={event} />
+        )}
         <div class="row hint">
           <span>
             <Name text={event.createdBy} />

@@ -1,5 +1,6 @@
 /** The changes of a flag, newest first: a day of several as one entry, narrowed by kind, environment and person, with the way back. */
 import { useState } from 'preact/hooks';
+import { commentOn } from '../edit/flag-edits.jsx';
 import { counted, date } from '../format.js';
 import { asOption, Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
@@ -30,6 +31,7 @@ const KINDS = [
     'Strategies',
   ],
   ['feature-variants-updated,feature-environment-variants-updated', 'Variants'],
+  ['feature-commented', 'Comments'],
   ['feature-created,feature-metadata-updated,feature-archived,feature-revived,feature-stale-on', 'The flag'],
 ];
 
@@ -40,7 +42,8 @@ export function History({ flag, events: newest }) {
   const session = useSession();
   const [filters, setFilters] = useState(NO_FILTERS);
   const [olderPages, setOlderPages] = useState(0);
-  const may = session.may('flags', flag.project) && !flag.archived;
+  const may = session.may('flags', flag.project);
+  const current = newest.find(isChange)?.id;
   const set = Object.entries(filters).filter(([, value]) => value !== '');
   const limit = HISTORY_PAGE * (olderPages + 1);
   const isGiven = set.length === 0 && olderPages === 0;
@@ -64,9 +67,9 @@ export function History({ flag, events: newest }) {
       key={event.id}
       event={event}
       isAboutFlag
-      // What the newest event led to is what the flag is already.
+      // What the newest change led to is what the flag is already.
       action={
-        may && event.id !== newest[0]?.id ? (
+        may && !flag.archived && isChange(event) && event.id !== current ? (
           <RollBackButton
             of={flag}
             event={event}
@@ -81,6 +84,11 @@ export function History({ flag, events: newest }) {
     <section class="history" aria-labelledby="history">
       <div class="line card-head">
         <h2 id="history">History</h2>
+        {may ? (
+          <Button looks="button button-small" act={() => commentOn(session, flag)}>
+            Comment…
+          </Button>
+        ) : null}
         <Popover title={set.length === 0 ? 'Filter' : `Filter: ${set.length}`} looks="popover-small">
           <Filter
             label="Kind of change"
@@ -122,6 +130,9 @@ export function History({ flag, events: newest }) {
     </section>
   );
 }
+
+/** @param {LoggedEvent} event */
+const isChange = ({ type }) => type !== 'feature-commented';
 
 /** @param {{ events: readonly LoggedEvent[], item: (event: LoggedEvent) => import('preact').VNode }} props */
 const Day = ({ events, item }) => (

@@ -108,6 +108,7 @@ export const SENTENCES: Readonly<Record<EventType, string>> = {
   'feature-unfavorited': 'removed {flag} from the favorites',
   'project-favorited': 'marked the project {project} as a favorite',
   'project-unfavorited': 'removed the project {project} from the favorites',
+  'feature-commented': 'commented on {flag}',
   'features-exported': 'exported {count} from {environment}',
   'features-applied': 'changed {count} of the project {project} from files',
   'features-imported': 'imported {count} into {environment} of the project {project}',
