@@ -94,6 +94,25 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.getByRole('dialog', { name: 'New strategy in development' }).waitFor();
   });
 
+  it('a page of an earlier version of the server says that it is to be loaded again, and works then', async () => {
+    await makeFlag(call, 'upgraded');
+    const page = await openFlag('upgraded', { expected: /status of 404/ });
+    await page.route('**/console/rest-*', (route) =>
+      route.fulfill({ status: 404, body: 'There is no such file.' }),
+    );
+    await page.reload();
+    await press(page, 'Choose who… in development');
+    const sentence = 'Reload the page: it is of an earlier version of the server.';
+    await page.locator('.notice').filter({ hasText: sentence }).waitFor();
+    await page.getByRole('link', { name: 'All flags' }).click();
+    await page.locator('main').getByText(sentence).waitFor();
+    await page.unrouteAll();
+    await page.reload();
+    await page.locator('main').getByRole('link', { name: 'upgraded' }).click();
+    await press(page, 'Choose who… in development');
+    await page.getByRole('dialog', { name: 'New strategy in development' }).waitFor();
+  });
+
   it('a session that ends asks for the token above the open form, keeps it, and sends it', async () => {
     await makeFlag(call, 'outlived');
     await addStrategy(call, 'outlived', rollout(10));

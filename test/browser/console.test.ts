@@ -378,5 +378,8 @@ describePages('the console of a server under a base path and without authenticat
     assert.equal(page.url(), `${server.origin}/flags/`);
     const docs = await page.getByRole('link', { name: 'API', exact: true }).getAttribute('href');
     assert.equal(new URL(docs ?? '', page.url()).pathname, '/flags/docs');
+    await server.call('POST', '/projects/default/features', { name: 'drawn' });
+    await page.goto(`${server.origin}/flags/#/projects/default/insights`);
+    await page.locator('.plot-canvas canvas').first().waitFor();
   });
 });

@@ -1,9 +1,9 @@
 /** Changes of flags: each says what it did and offers to take it back; those in production are asked about first. */
 import { signal } from '@preact/signals';
 import { changing, path, Refused } from './client.js';
-import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
+import { later } from './later.jsx';
 import { notice, noticeRefusal } from './notices.jsx';
 import { besideText, explained, maySkip, placesText, proposalsOf, propose } from './proposals.jsx';
 import { Sentence, said } from './said.jsx';
@@ -13,6 +13,8 @@ import { callerName, isProduction } from './session.js';
 /** @import { Change } from './client.js' */
 /** @import { Proposal } from './proposals.jsx' */
 /** @import { Flag, Session, Undo } from './types.d.ts' */
+
+const { rollBack } = later;
 
 /**
  * @typedef {object} FlagChange

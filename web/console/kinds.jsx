@@ -7,6 +7,7 @@ import { INTEGRATIONS } from './kinds/integrations.jsx';
 import { GROUPS, ROLES, SERVICE_ACCOUNTS, USERS } from './kinds/people.jsx';
 import { APPLICATIONS, ENVIRONMENTS } from './kinds/service.jsx';
 import { CONTEXT_FIELDS, SEGMENTS, STRATEGY_TYPES, TAG_TYPES } from './kinds/targeting.jsx';
+import { KindView } from './views/kind-view.jsx';
 
 /** By the word in the address. */
 export const KINDS = /** @type {const} */ ({
@@ -22,3 +23,6 @@ export const KINDS = /** @type {const} */ ({
   applications: APPLICATIONS,
   integrations: INTEGRATIONS,
 });
+
+/** The page of a kind. @param {{ view: keyof typeof KINDS }} props */
+export const KindPage = ({ view }) => <KindView kind={KINDS[view]} />;

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useEvents } from './feed.js';
 import { capitalized } from './format.js';
 import { closeDialogs } from './forms/dialogs.jsx';
-import { KINDS } from './kinds.jsx';
+import { Later, loadRest } from './later.jsx';
 import { loadNames, reloadNames } from './names.js';
 import { dismissRefusals } from './notices.jsx';
 import { Boundary } from './parts/boundary.jsx';
@@ -12,26 +12,14 @@ import { Empty } from './parts/states.jsx';
 import { hrefOf, place, withoutQuery } from './place.js';
 import { forgetProtected } from './proposals.jsx';
 import { useSession } from './session.js';
-import { AccountView } from './views/account-view.jsx';
-import { AllFlagsView } from './views/all-flags-view.jsx';
-import { ArchiveView } from './views/archive-view.jsx';
-import { ChangeRequestView } from './views/change-request-view.jsx';
-import { ChangeRequestsView } from './views/change-requests-view.jsx';
-import { EventsView } from './views/events-view.jsx';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
-import { HealthView } from './views/health-view.jsx';
 import { HomeView } from './views/home-view.jsx';
-import { InsightsView } from './views/insights-view.jsx';
-import { KindView } from './views/kind-view.jsx';
-import { PlaygroundView } from './views/playground-view.jsx';
-import { ProjectsView } from './views/projects-view.jsx';
-import { ServerView } from './views/server-view.jsx';
-import { SettingsView } from './views/settings-view.jsx';
-import { StaleFlagsView } from './views/stale-flags-view.jsx';
-import { TokensView } from './views/tokens-view.jsx';
 
 /** @import { EventHead, Place, Session } from './types.d.ts' */
+
+/** Before the rest is loaded where nobody wants it yet, in milliseconds: the first page comes first. */
+const REST_PAUSE_MS = 2_000;
 
 export function Page() {
   const session = useSession();
@@ -50,6 +38,11 @@ export function Page() {
       dismissRefusals();
     };
   }, [key]);
+  useEffect(() => {
+    // What fails is loaded again where it is wanted.
+    const timer = setTimeout(() => void loadRest().catch(() => undefined), REST_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <Shell place={shown}>
       <Boundary at={shown === null ? '' : hrefOf(shown)}>
@@ -59,36 +52,40 @@ export function Page() {
   );
 }
 
-/** Views of a project, with what the browser's tab says before its id. */
+/** Views of a project that the first page does without, with what the browser's tab says before its id. */
 const OF_PROJECT = /** @type {const} */ ({
-  flags: [FlagsView, ''],
-  archive: [ArchiveView, 'Archive of '],
-  settings: [SettingsView, 'Settings of '],
-  history: [EventsView, 'History of '],
-  insights: [InsightsView, 'Insights into '],
-  'stale-flags': [StaleFlagsView, 'Stale flags of '],
+  archive: ['ArchiveView', 'Archive of '],
+  settings: ['SettingsView', 'Settings of '],
+  history: ['EventsView', 'History of '],
+  insights: ['InsightsView', 'Insights into '],
+  'stale-flags': ['StaleFlagsView', 'Stale flags of '],
 });
 
 /** Views that need nothing but their name, those of kinds aside. */
-const PLAIN = {
-  ...{ home: HomeView, projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView },
-  ...{ 'change-requests': ChangeRequestsView, 'stale-flags': StaleFlagsView, server: ServerView },
-  ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
-};
+const PLAIN = /** @type {const} */ ({
+  projects: 'ProjectsView',
+  'all-flags': 'AllFlagsView',
+  playground: 'PlaygroundView',
+  'change-requests': 'ChangeRequestsView',
+  'stale-flags': 'StaleFlagsView',
+  server: 'ServerView',
+  account: 'AccountView',
+  tokens: 'TokensView',
+  events: 'EventsView',
+  health: 'HealthView',
+});
 
 /** @param {{ place: Place | null }} props */
 function View({ place }) {
   if (place === null) return <NothingHere />;
+  if (place.view === 'home') return <HomeView />;
+  if (place.view === 'flags') return <FlagsView project={place.project} />;
   if (place.view === 'flag') return <FlagView project={place.project} name={place.flag} />;
   if (place.view === 'change-request')
-    return <ChangeRequestView project={place.project} id={place.request} />;
-  if ('project' in place) {
-    const [OfProject] = OF_PROJECT[place.view];
-    return <OfProject project={place.project} />;
-  }
-  if (place.view in KINDS) return <KindView kind={KINDS[/** @type {keyof typeof KINDS} */ (place.view)]} />;
-  const Plain = PLAIN[/** @type {keyof typeof PLAIN} */ (place.view)];
-  return <Plain />;
+    return <Later of="ChangeRequestView" project={place.project} id={place.request} />;
+  if ('project' in place) return <Later of={OF_PROJECT[place.view][0]} project={place.project} />;
+  if (place.view in PLAIN) return <Later of={PLAIN[/** @type {keyof typeof PLAIN} */ (place.view)]} />;
+  return <Later of="KindPage" view={place.view} />;
 }
 
 function NothingHere() {
@@ -107,6 +104,7 @@ function titleOf(place) {
   if (place === null) return 'Page not found';
   if (place.view === 'flag') return place.flag;
   if (place.view === 'change-request') return `Change request ${place.request}`;
+  if (place.view === 'flags') return place.project;
   if ('project' in place) return OF_PROJECT[place.view][1] + place.project;
   return capitalized(place.view.replaceAll('-', ' '));
 }

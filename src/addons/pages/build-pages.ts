@@ -45,6 +45,9 @@ const DIGEST_LENGTH = 10;
 /** Names that hold a digest, by `digestName` or by esbuild: they are never those of other content. */
 export const DIGEST_NAME = /-(?:[0-9a-f]{10}|[0-9A-Z]{8})\.[a-z]+$/;
 
+/** An entry that what is loaded later imports too: esbuild puts all of it into another file, which pages then name without a detour. */
+const ONE_IMPORT = /^import"\.\/([\w.-]+)";\s*$/;
+
 /** References of a page to files of its own. */
 const REFERENCE = /(?<=(?:href|src)=")[a-z]+\/[\w./-]+\.(?:css|jsx?|svg)(?=")/g;
 
@@ -61,6 +64,12 @@ export async function buildPages(): Promise<PageFiles> {
   const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   for (const name of SWAGGER_FILES) files.set(`docs/${name}`, readFileSync(join(swagger, name)));
   const named = new Map([...files].map(([name, content]) => [name, digestName(name, content)]));
+  for (const [name, content] of files) {
+    const [, imported] = ONE_IMPORT.exec(Buffer.from(content).toString('latin1')) ?? [];
+    if (imported === undefined) continue;
+    named.set(name, `${dirname(name)}/${imported}`);
+    files.delete(name);
+  }
   return new Map<string, Uint8Array>([
     ...[...files].map(([name, content]) => [named.get(name) ?? name, content] as const),
     ...pages.map(({ name, text }) => {

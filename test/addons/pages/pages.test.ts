@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The name of a file that a browser keeps for ever. */
-const WITH_DIGEST = /-[0-9a-f]{10}\.(?:css|js|svg)$/;
+const WITH_DIGEST = /-(?:[0-9a-f]{10}|[0-9A-Z]{8})\.(?:css|js|svg)$/;
 
 for (const basePath of ['', '/flags']) {
   describe(`pages under "${basePath}/"`, () => {
@@ -33,7 +33,7 @@ for (const basePath of ['', '/flags']) {
         const named = (await (await get(page)).text()).matchAll(/(?:src|href)="([a-z]+\/[^"]+\.[a-z]+)"/g);
         for (const [, file = ''] of named) if (!paths.includes(`/${file}`)) paths.push(`/${file}`);
       }
-      script = paths.find((path) => path.startsWith('/console/app-') && path.endsWith('.js')) ?? '';
+      script = paths.find((path) => path.startsWith('/console/chunk-')) ?? '';
     });
     after(() => server.stop());
     const get = (path: string, init: RequestInit = {}) =>

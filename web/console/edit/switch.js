@@ -3,13 +3,15 @@ import { affectedBy } from '../audience.js';
 import { flagPath, mayChangeProduction, tryChangeFlag, wordFor } from '../changes.jsx';
 import { path } from '../client.js';
 import { ask } from '../forms/ask.jsx';
+import { later } from '../later.jsx';
 import { code } from '../said.jsx';
 import { isProduction } from '../session.js';
-import { addStrategy, newStrategy } from './strategy-edits.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Flag, Session } from '../types.d.ts' */
 /** @import { At } from './strategy-edits.jsx' */
+
+const { addStrategy, newStrategy } = later;
 
 /** @typedef {{ project: string, flag: string, environment: string }} Switch */
 /** @typedef {{ change: Change | readonly Change[], done: string }} Switching */

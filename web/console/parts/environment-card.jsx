@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks';
 import { amountOf, audienceOfAll } from '../audience.js';
 import { environmentDifferences } from '../differences.js';
-import { copyStrategies } from '../edit/copy-strategies.jsx';
-import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.jsx';
 import { switchOnFor } from '../edit/switch.js';
 import { counted, number } from '../format.js';
+import { later } from '../later.jsx';
 import { Sentence, visible } from '../said.jsx';
 import { isProduction, useSession } from '../session.js';
 import { kindOf } from '../words.js';
@@ -23,6 +22,8 @@ import { TimeAgo } from './time-ago.jsx';
 /** @import { At } from '../edit/strategy-edits.jsx' */
 /** @import { ChangeRequest, FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
 /** @import { FlagProps } from './flag-cards.jsx' */
+
+const { copyStrategies, addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } = later;
 
 /** Environments that stand side by side; of more, one is shown whole, and all are in reach above it. */
 const SIDE_BY_SIDE_MAX = 2;

@@ -11,8 +11,6 @@ import { noticeRefusal } from '../notices.jsx';
 import { flagsOf, hrefOf, place } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
-import { useSession } from '../session.js';
-import { Button } from './button.jsx';
 
 /** @import { TargetedKeyboardEvent } from 'preact' */
 /** @import { Action } from '../edit/actions.js' */
@@ -48,31 +46,11 @@ const PROJECT_PAGES = /** @type {const} */ ([
 let isOpen = false;
 
 /** @param {Session} session */
-async function openFinder(session) {
+export async function openFinder(session) {
   if (isOpen) return;
   isOpen = true;
   await openDialog((close) => <Finder session={session} close={close} />);
   isOpen = false;
-}
-
-/** The button in the menu, and the keys. */
-export function FinderButton() {
-  const session = useSession();
-  useEffect(() => {
-    /** @param {KeyboardEvent} event */
-    const onKey = (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
-      event.preventDefault();
-      void openFinder(session);
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [session]);
-  return (
-    <Button looks="button find" aria-keyshortcuts="Control+K Meta+K" act={() => openFinder(session)}>
-      Find<kbd aria-hidden="true">Ctrl K</kbd>
-    </Button>
-  );
 }
 
 /** @param {{ session: Session, close: () => void }} props */

@@ -2,18 +2,8 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
-import {
-  addDependency,
-  addTag,
-  completeFlag,
-  editLink,
-  removeDependency,
-  removeLink,
-  removeTag,
-  resumeFlag,
-} from '../edit/flag-edits.jsx';
-import { editVariants } from '../edit/variant-edits.jsx';
 import { date, dateTime } from '../format.js';
+import { later } from '../later.jsx';
 import { useResource } from '../resource.jsx';
 import { Name, Sentence, said, visible } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -27,6 +17,18 @@ import { VariantBar } from './variants.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Flag, LifecycleStage, LoggedEvent } from '../types.d.ts' */
+
+const {
+  addDependency,
+  addTag,
+  completeFlag,
+  editLink,
+  removeDependency,
+  removeLink,
+  removeTag,
+  resumeFlag,
+  editVariants,
+} = later;
 
 /**
  * @typedef {object} FlagProps

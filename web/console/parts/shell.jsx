@@ -3,6 +3,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { keepGroup, keepProject, kept } from '../kept.js';
+import { later } from '../later.jsx';
 import { ALL_PROJECTS, DAILY, GROUPS } from '../menu.js';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
@@ -11,7 +12,6 @@ import { markSeen, scrollPage } from '../scroll.js';
 import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.jsx';
 import { Button } from './button.jsx';
-import { FinderButton } from './finder.jsx';
 import { Icon } from './icon.jsx';
 import { usePageKeys } from './keys.jsx';
 import { findWaiting, useRequests, waiting } from './request-state.jsx';
@@ -83,6 +83,26 @@ export function Shell({ place, children }) {
       <Notices />
       <Dialogs />
     </div>
+  );
+}
+
+/** The button of the finder in the menu, and its keys. */
+function FinderButton() {
+  const session = useSession();
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const onKey = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
+      event.preventDefault();
+      void later.openFinder(session);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [session]);
+  return (
+    <Button looks="button find" aria-keyshortcuts="Control+K Meta+K" act={() => later.openFinder(session)}>
+      Find<kbd aria-hidden="true">Ctrl K</kbd>
+    </Button>
   );
 }
 

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { counted } from '../format.js';
+import { Later } from '../later.jsx';
 import { noticeRefusal } from '../notices.jsx';
 import { useSession } from '../session.js';
-import { Moments } from './moments.jsx';
 import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
@@ -62,7 +62,8 @@ export function TimeMachine({ flag, events, past, setPast }) {
       <p class="muted">
         {`Shows the flag as it was after any of its last ${counted(events.length, 'change')}, what differs from another moment, and the way back.`}
       </p>
-      <Moments
+      <Later
+        of="Moments"
         {...{ events, project: flag.project, flags: [flag.name], isPast: past !== null, back }}
         {...{ from: chosen, setFrom: choose, to: other, setTo: setOther }}
         status={

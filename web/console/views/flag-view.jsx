@@ -2,12 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { changedFlag, flagPath } from '../changes.jsx';
 import { path } from '../client.js';
-import { archiveFlag } from '../edit/archive.jsx';
-import { copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag } from '../edit/flag-edits.jsx';
-import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
+import { later } from '../later.jsx';
 import { Button } from '../parts/button.jsx';
-import { showCode } from '../parts/connect.jsx';
 import { Environments } from '../parts/environment-card.jsx';
 import { FlagFacts, Stages, VariantCard } from '../parts/flag-cards.jsx';
 import { HISTORY_PAGE, History } from '../parts/flag-history.jsx';
@@ -26,6 +23,8 @@ import { useSession } from '../session.js';
 /** @import { FlagProps } from '../parts/flag-cards.jsx' */
 /** @import { Past } from '../parts/time-machine.jsx' */
 /** @import { ChangeRequest, EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
+
+const { archiveFlag, copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag, promote, showCode } = later;
 
 /** @param {{ project: string, name: string }} props */
 export function FlagView({ project, name }) {

@@ -1,17 +1,13 @@
 /** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
-import { archiveMany } from '../edit/archive.jsx';
-import { favoriteMany, markMany, moveMany, switchMany, tagMany } from '../edit/bulk-edits.jsx';
-import { createFlag } from '../edit/flag-edits.jsx';
-import { promote } from '../edit/promote.jsx';
 import { useEvents } from '../feed.js';
 import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
 import { ordered } from '../flag-order.js';
 import { createFlagUpdates } from '../flag-updates.js';
 import { counted } from '../format.js';
+import { Later, later } from '../later.jsx';
 import { Button } from '../parts/button.jsx';
-import { FirstSteps } from '../parts/first-steps.jsx';
 import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
 import { MainAction } from '../parts/listing.jsx';
@@ -28,6 +24,8 @@ import { useSession } from '../session.js';
 /** @import { FlagFilter } from '../flag-filter.js' */
 /** @import { Creator } from '../parts/flag-tools.jsx' */
 /** @import { FlagSummary, FoundChangeRequests, ProjectOverview, Session } from '../types.d.ts' */
+
+const { archiveMany, favoriteMany, markMany, moveMany, switchMany, tagMany, createFlag, promote } = later;
 
 /** @param {{ project: string }} props */
 export function FlagsView({ project }) {
@@ -132,7 +130,7 @@ function Flags({ project, overview, owners, askOwners }) {
         />
       )}
       {overview.features.length === 0 ? (
-        <FirstSteps project={project} environments={environments} />
+        <Later of="FirstSteps" project={project} environments={environments} />
       ) : matching.length === 0 ? (
         <Empty title="Nothing matches">No flag matches all of these filters.</Empty>
       ) : (

@@ -1,11 +1,9 @@
 /** The home: what waits for somebody, what happened in the projects that they follow since they were here, and which flags may go. */
 import { path } from '../client.js';
-import { archiveFlag } from '../edit/archive.jsx';
 import { useEvents } from '../feed.js';
 import { counted, date } from '../format.js';
 import { kept } from '../kept.js';
-import { failingIntegrations } from '../parts/deliveries.jsx';
-import { FirstSteps } from '../parts/first-steps.jsx';
+import { Later, later } from '../later.jsx';
 import { FlagLink, ProjectLink } from '../parts/links.jsx';
 import { RowAction } from '../parts/listing.jsx';
 import { Listed, News } from '../parts/news.jsx';
@@ -18,6 +16,8 @@ import { isProduction, useSession } from '../session.js';
 import { LastUse, outcomeOf } from './stale-flags-view.jsx';
 
 /** @import { FoundChangeRequest, FoundEvents, Session, StaleFlag, StaleFlags } from '../types.d.ts' */
+
+const { archiveFlag, failingIntegrations } = later;
 
 /** Projects whose news are read, events, and flags that may go. */
 const [FOLLOWED_MAX, EVENTS_MAX, STALE_MAX] = [20, 100, 4];
@@ -58,7 +58,7 @@ export function HomeView() {
         {only === undefined ? (
           <p class="lead">You see no project yet. Ask an Admin to add you to one.</p>
         ) : (
-          <FirstSteps project={only.id} environments={only.environments} />
+          <Later of="FirstSteps" project={only.id} environments={only.environments} />
         )}
       </>
     );

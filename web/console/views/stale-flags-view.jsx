@@ -1,8 +1,8 @@
 /** Flags that may go, of one project or of all, with what speaks for removing each. */
 import { path } from '../client.js';
-import { archiveFlag } from '../edit/archive.jsx';
 import { useEvents } from '../feed.js';
 import { counted, date } from '../format.js';
+import { later } from '../later.jsx';
 import { FlagLink, ProjectCrumb, ProjectLink } from '../parts/links.jsx';
 import { FoundListing, ListingHead, RowAction, useFound } from '../parts/listing.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
@@ -12,6 +12,8 @@ import { useSession } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
 
 /** @import { Session, StaleFlag, StaleFlagEnvironment, StaleFlags } from '../types.d.ts' */
+
+const { archiveFlag } = later;
 
 const STATES = { stale: 'Stale', 'potentially-stale': 'Overdue', completed: 'Completed' };
 
