@@ -67,6 +67,7 @@ export const App = () => (
     'client',
     ({ url, secret, flag }) => `// go get github.com/Unleash/unleash-go-sdk/v5
 unleash.Initialize(
+	unleash.WithListener(&unleash.DebugListener{}),
 	unleash.WithAppName("my-application"),
 	unleash.WithUrl("${url}"),
 	unleash.WithCustomHeaders(http.Header{"Authorization": {"${secret}"}}),
@@ -102,6 +103,9 @@ print(client.is_enabled("${flag}"))`,
   '.NET': [
     'client',
     ({ url, secret, flag }) => `// dotnet add package Unleash.Client
+using Unleash;
+using Unleash.ClientFactory;
+
 var settings = new UnleashSettings
 {
     AppName = "my-application",
@@ -125,7 +129,11 @@ puts client.is_enabled?('${flag}')`,
   ],
   PHP: [
     'client',
-    ({ url, secret, flag }) => `// composer require unleash/client symfony/http-client nyholm/psr7
+    ({
+      url,
+      secret,
+      flag,
+    }) => `// composer require unleash/client symfony/http-client nyholm/psr7 symfony/cache
 use Unleash\\Client\\UnleashBuilder;
 
 $unleash = UnleashBuilder::create()
