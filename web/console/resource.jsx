@@ -1,11 +1,13 @@
 /** The data that a view loads from the server: again and again, one request at a time. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { useEvents } from './feed.js';
 import { Failed, Loading } from './parts/states.jsx';
 import { useSession } from './session.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Shape } from './parts/states.jsx' */
+/** @import { EventHead } from './types.d.ts' */
 
 /**
  * @template T
@@ -54,14 +56,27 @@ function createResource(load) {
  * @template T
  * @param {() => Promise<T>} load
  * @param {readonly unknown[]} [of] makes it another resource when one of them changes
+ * @param {(event: EventHead) => boolean} [isNews] the events after which it is loaded again; none unless said
  */
-export function useResource(load, of = []) {
-  const { feed } = useSession();
+export function useResource(load, of = [], isNews = () => false) {
+  const session = useSession();
   const resource = useMemo(() => createResource(load), of);
-  const recoveries = feed.recoveries.value;
+  const recoveries = session.feed.recoveries.value;
   useEffect(() => void resource.refresh(), [resource, recoveries]);
+  useEvents(session, (events) => {
+    if (events.some(isNews)) void resource.refresh();
+  });
   return resource;
 }
+
+/** What is read at a path. @param {string} at @param {(event: EventHead) => boolean} [isNews] @returns {Resource<any>} */
+export function useRead(at, isNews) {
+  const { client } = useSession();
+  return useResource(() => client.get(at), [client, at], isNews);
+}
+
+/** Any event may change what is shown. */
+export const anyEvent = () => true;
 
 /**
  * Gives `take` what `run` resolves to a while after one of `of` has changed last, unless another change came meanwhile.

@@ -2,19 +2,18 @@
 import { openPanel } from '../forms/panel.jsx';
 import { FlagLink } from '../parts/links.jsx';
 import { Empty } from '../parts/states.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { useRead, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { kindOf } from '../words.js';
 
 /** @import { Session, StrategyUse } from '../types.d.ts' */
 
 /** @param {Session} session @param {string} at @param {string} title */
-export const showUses = (session, at, title) => openPanel(session, title, <Uses session={session} at={at} />);
+export const showUses = (session, at, title) => openPanel(session, title, <Uses at={at} />);
 
-/** @param {{ session: Session, at: string }} props */
-function Uses({ session, at }) {
-  const loaded = useResource(() => session.client.get(at), [session, at]);
-  return whenLoaded(loaded, (/** @type {{ strategies: readonly StrategyUse[] }} */ { strategies }) =>
+/** @param {{ at: string }} props */
+function Uses({ at }) {
+  return whenLoaded(useRead(at), (/** @type {{ strategies: readonly StrategyUse[] }} */ { strategies }) =>
     strategies.length === 0 ? (
       <Empty title="No strategy uses it">It can be deleted without affecting users.</Empty>
     ) : (

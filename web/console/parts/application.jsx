@@ -2,7 +2,7 @@
 import { path } from '../client.js';
 import { counted } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { useRead, whenLoaded } from '../resource.jsx';
 import { Name, said } from '../said.jsx';
 import { useSession } from '../session.js';
 import { Button } from './button.jsx';
@@ -28,8 +28,7 @@ export function ApplicationLink({ name }) {
 
 /** @param {{ name: string }} props */
 function Application({ name }) {
-  const { client } = useSession();
-  const loaded = useResource(() => client.get(path`/metrics/applications/${name}/overview`), [client, name]);
+  const loaded = useRead(path`/metrics/applications/${name}/overview`);
   return whenLoaded(loaded, (/** @type {ApplicationOverview} */ { environments, issues }) =>
     environments.length === 0 ? (
       <Empty title="It has reported nothing yet">It shows where it runs once its SDK has connected.</Empty>
@@ -66,9 +65,7 @@ export const Missing = ({ title, names }) =>
 
 /** @param {{ name: string, environment: string }} props */
 function Instances({ name, environment }) {
-  const { client } = useSession();
-  const at = path`/metrics/instances/${name}/environment/${environment}`;
-  const loaded = useResource(() => client.get(at), [client, at]);
+  const loaded = useRead(path`/metrics/instances/${name}/environment/${environment}`);
   return whenLoaded(loaded, (/** @type {{ instances: readonly ApplicationInstance[] }} */ { instances }) => (
     <Listing
       label={`Instances in ${environment}`}

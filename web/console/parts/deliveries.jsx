@@ -1,15 +1,13 @@
 /** The deliveries of an integration: their state, the last ones, and the ways to go on. */
 import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
-import { useEvents } from '../feed.js';
 import { counted, dateTime } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
 import { openPanel } from '../forms/panel.jsx';
 import { notice, noticeRefusal } from '../notices.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { anyEvent, useRead, whenLoaded } from '../resource.jsx';
 import { Name, said } from '../said.jsx';
-import { useSession } from '../session.js';
 import { deedOf } from '../words.js';
 import { Button } from './button.jsx';
 import { Listing } from './listing.jsx';
@@ -35,10 +33,7 @@ const State = ({ of: { state } }) => (
 
 /** Empty until the server has begun to send, as after a take-over. @param {{ id: number }} props */
 export function DeliveryState({ id }) {
-  const session = useSession();
-  const { client } = session;
-  const { loaded, refresh } = useResource(() => client.get(path`/addons/${id}/delivery`), [client, id]);
-  useEvents(session, () => void refresh());
+  const { loaded } = useRead(path`/addons/${id}/delivery`, anyEvent);
   return loaded.value === null ? null : <State of={loaded.value.value} />;
 }
 
@@ -69,8 +64,8 @@ const OUTCOMES = { success: 'delivered', failed: 'failed', successWithErrors: 'd
 function Deliveries({ id, session }) {
   const { client } = session;
   const at = path`/addons/${id}/delivery`;
-  const status = useResource(() => client.get(at), [client, at]);
-  const list = useResource(() => client.get(`${path`/addons/${id}/events`}?limit=100`), [client, id]);
+  const status = useRead(at);
+  const list = useRead(`${path`/addons/${id}/events`}?limit=100`);
   const refresh = () => {
     void status.refresh();
     void list.refresh();

@@ -16,6 +16,7 @@ import { TimeAgo } from './time-ago.jsx';
 import { VariantBar } from './variants.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { Resource } from '../resource.jsx' */
 /** @import { Flag, LifecycleStage, LoggedEvent } from '../types.d.ts' */
 
 const {
@@ -227,11 +228,8 @@ export function Stages({ flag, may }) {
   const { project, name, lifecycle } = flag;
   const { stage } = lifecycle;
   const at = `${flagPath(project, name)}/lifecycle`;
-  const stages = useResource(
-    /** @returns {Promise<readonly LifecycleStage[]>} */
-    () => session.client.get(at),
-    [session, at, stage],
-  );
+  /** @type {Resource<readonly LifecycleStage[]>} */
+  const stages = useResource(() => session.client.get(at), [session, at, stage]);
   const isDone = stage === 'completed';
   return (
     <Card

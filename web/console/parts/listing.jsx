@@ -10,6 +10,7 @@ import { MoreMenu } from './more-menu.jsx';
 import { Empty } from './states.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { EventHead } from '../types.d.ts' */
 /** @import { Item } from './more-menu.jsx' */
 
 /**
@@ -103,12 +104,13 @@ const PAGE = 50;
  * @template Row
  * @param {string} search its path, with its conditions
  * @param {string} list the field of the response
+ * @param {(event: EventHead) => boolean} isNews the events after which they are searched for again
  */
-export function useFound(search, list) {
+export function useFound(search, list, isNews) {
   const { client } = useSession();
   const [asked, setAsked] = useState({ search, count: PAGE });
   const count = asked.search === search ? asked.count : PAGE;
-  const resource = useResource(async () => {
+  const load = async () => {
     const offsets = Array.from({ length: count / PAGE }, (_, index) => index * PAGE);
     const pages = await Promise.all(
       offsets.map((offset) => client.get(`${search}&offset=${offset}&limit=${PAGE}`)),
@@ -116,7 +118,8 @@ export function useFound(search, list) {
     /** @type {readonly Row[]} */
     const rows = pages.flatMap((page) => page[list]);
     return { rows, total: /** @type {number} */ (pages[0].total), page: pages[0] };
-  }, [client, search, count]);
+  };
+  const resource = useResource(load, [client, search, count], isNews);
   return { ...resource, more: () => setAsked({ search, count: count + PAGE }) };
 }
 

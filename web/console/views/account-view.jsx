@@ -1,6 +1,5 @@
 /** The page of the person who is signed in: their rights, their password, and where else they are signed in. */
 import { changeOwnPassword, endEverySession, endSessionOf } from '../edit/account-edits.js';
-import { useEvents } from '../feed.js';
 import { date } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { ProjectLink } from '../parts/links.jsx';
@@ -19,10 +18,7 @@ const WAYS = { password: 'Password', provider: 'OpenID Connect', token: 'Token' 
 
 export function AccountView() {
   const session = useSession();
-  const sessions = useResource(ownSessions, [session]);
-  useEvents(session, (events) => {
-    if (events.some(({ type }) => type.startsWith('pat-'))) void sessions.refresh();
-  });
+  const sessions = useResource(ownSessions, [session], ({ type }) => type.startsWith('pat-'));
   if (session.open) {
     return (
       <>

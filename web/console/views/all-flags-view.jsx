@@ -1,7 +1,6 @@
 /** The flags of all projects, as the filter in the address says, which a bookmark keeps. */
 import { useMemo } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
-import { useEvents } from '../feed.js';
 import { number } from '../format.js';
 import { asOptions, QueryFilter } from '../forms/choice.jsx';
 import { QuerySearch } from '../forms/inputs.jsx';
@@ -11,7 +10,7 @@ import { Requested } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { hrefOf, useQuery } from '../place.js';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { anyEvent, useRead, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES, STAGES } from '../words.js';
 
@@ -39,7 +38,6 @@ const SAVED = [
 ];
 
 export function AllFlagsView() {
-  const session = useSession();
   const { query } = useQuery();
   const asked = useMemo(() => {
     const given = new URLSearchParams(query);
@@ -49,8 +47,7 @@ export function AllFlagsView() {
     return new URLSearchParams([...parameters, ['sortOrder', 'desc'], ['favoritesFirst', 'true']]);
   }, [query]);
   /** @type {ReturnType<typeof useFound<FoundFlag>>} */
-  const found = useFound(`/search/features?${asked}`, 'features');
-  useEvents(session, () => void found.refresh());
+  const found = useFound(`/search/features?${asked}`, 'features', anyEvent);
   return (
     <>
       <ListingHead
@@ -100,13 +97,10 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
 }
 
 function Tools() {
-  const { client, projects } = useSession();
+  const { projects } = useSession();
   const { query } = useQuery();
-  const counts = useResource(
-    /** @returns {Promise<StageCounts>} */
-    () => client.get('/lifecycle/count'),
-    [client],
-  ).loaded.value?.value;
+  /** @type {StageCounts | undefined} */
+  const counts = useRead('/lifecycle/count').loaded.value?.value;
   /** With how many are in each. @type {readonly (readonly [string, string])[]} */
   const stages = Object.entries(STAGES).map(([stage, word]) => {
     const count = counts?.[/** @type {keyof StageCounts} */ (stage === 'pre-live' ? 'preLive' : stage)];

@@ -1,7 +1,6 @@
 /** A project's archived flags, and the way back for each. */
 import { path } from '../client.js';
 import { deleteFlag, deleteFlags, reviveFlag } from '../edit/flag-edits.jsx';
-import { useEvents } from '../feed.js';
 import { Button } from '../parts/button.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
 import { Listing, ListingHead, RowActions } from '../parts/listing.jsx';
@@ -15,10 +14,11 @@ import { useSession } from '../session.js';
 /** @param {{ project: string }} props */
 export function ArchiveView({ project }) {
   const session = useSession();
-  const archived = useResource(() => allArchived(session, project), [session, project]);
-  useEvents(session, (events) => {
-    if (events.some((event) => event.project === project)) void archived.refresh();
-  });
+  const archived = useResource(
+    () => allArchived(session, project),
+    [session, project],
+    (event) => event.project === project,
+  );
   const may = session.may('flags', project);
   const names = (archived.loaded.value?.value ?? []).map(({ name }) => name);
   return (

@@ -18,7 +18,6 @@ import {
   schedule,
   sendToReview,
 } from '../edit/change-request-edits.jsx';
-import { useEvents } from '../feed.js';
 import { capitalized, counted, userName } from '../format.js';
 import { Button } from '../parts/button.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
@@ -44,12 +43,12 @@ const CLOSED = ['Applied', 'Rejected', 'Cancelled'];
 /** @param {{ project: string, id: string }} props */
 export function ChangeRequestView({ project, id }) {
   const session = useSession();
-  const shown = useResource(() => load(session, project, id), [session, project, id]);
-  useEvents(session, (events) => {
+  const shown = useResource(
+    () => load(session, project, id),
+    [session, project, id],
     // Whatever changes in its project may be in conflict with it.
-    if (events.some((event) => isAboutRequests(event) || event.project === project || event.project === null))
-      void shown.refresh();
-  });
+    (event) => isAboutRequests(event) || event.project === project || event.project === null,
+  );
   return whenLoaded(
     shown,
     (loaded) => (

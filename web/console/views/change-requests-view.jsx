@@ -1,5 +1,4 @@
 /** The change requests of all projects: those that wait for the caller, the caller's own, and all. */
-import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
 import { FoundListing, ListingHead, useFound } from '../parts/listing.jsx';
 import { isAboutRequests, RequestLink, RequestState, useRequests } from '../parts/request-state.jsx';
@@ -24,10 +23,7 @@ export function ChangeRequestsView() {
   const shown = useQuery().get('show');
   const condition = LISTS.find(([key]) => key === shown)?.[2](session) ?? '';
   /** @type {ReturnType<typeof useFound<FoundChangeRequest>>} */
-  const found = useFound(`/search/change-requests?${condition}`, 'changeRequests');
-  useEvents(session, (events) => {
-    if (events.some(isAboutRequests)) void found.refresh();
-  });
+  const found = useFound(`/search/change-requests?${condition}`, 'changeRequests', isAboutRequests);
   return (
     <>
       <ListingHead

@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { changedFlag, flagPath } from '../changes.jsx';
 import { path } from '../client.js';
-import { useEvents } from '../feed.js';
 import { later } from '../later.jsx';
 import { Button } from '../parts/button.jsx';
 import { Environments } from '../parts/environment-card.jsx';
@@ -29,11 +28,11 @@ const { archiveFlag, copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag, p
 /** @param {{ project: string, name: string }} props */
 export function FlagView({ project, name }) {
   const session = useSession();
-  const shown = useResource(() => load(session, project, name), [session, project, name]);
-  useEvents(session, (events) => {
-    const concerns = events.some(({ featureName }) => featureName === name || featureName === null);
-    if (concerns) void shown.refresh();
-  });
+  const shown = useResource(
+    () => load(session, project, name),
+    [session, project, name],
+    ({ featureName }) => featureName === name || featureName === null,
+  );
   const changed = changedFlag.value;
   useEffect(() => {
     if (changed?.at !== flagPath(project, name)) return;

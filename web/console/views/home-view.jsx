@@ -1,6 +1,5 @@
 /** The home: what waits for somebody, what happened in the projects that they follow since they were here, and which flags may go. */
 import { path } from '../client.js';
-import { useEvents } from '../feed.js';
 import { counted, date } from '../format.js';
 import { kept } from '../kept.js';
 import { Later, later } from '../later.jsx';
@@ -10,11 +9,12 @@ import { Listed, News } from '../parts/news.jsx';
 import { RequestLink, useRequests, waiting } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { hrefOf } from '../place.js';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { anyEvent, useRead, whenLoaded } from '../resource.jsx';
 import { Name, Sentence, said } from '../said.jsx';
 import { isProduction, useSession } from '../session.js';
 import { LastUse, outcomeOf } from './stale-flags-view.jsx';
 
+/** @import { Resource } from '../resource.jsx' */
 /** @import { FoundChangeRequest, FoundEvents, Session, StaleFlag, StaleFlags } from '../types.d.ts' */
 
 const { archiveFlag, failingIntegrations } = later;
@@ -154,13 +154,8 @@ function ForMe({ of }) {
 
 function Happened() {
   const session = useSession();
-  const at = newsPath(session);
-  const news = useResource(
-    /** @returns {Promise<FoundEvents>} */
-    () => session.client.get(at),
-    [session, at],
-  );
-  useEvents(session, () => void news.refresh());
+  /** @type {Resource<FoundEvents>} */
+  const news = useRead(newsPath(session), anyEvent);
   const day = firstDay();
   const { before } = kept.value;
   const isOfVisit = before !== 0 && new Date(before).toISOString().slice(0, 10) === day;
@@ -196,11 +191,8 @@ function MayGo() {
   const [one] = followed;
   const at =
     followed.length === 1 && one !== undefined ? path`/projects/${one.id}/stale-flags` : '/stale-flags';
-  const found = useResource(
-    /** @returns {Promise<StaleFlags>} */
-    () => session.client.get(at),
-    [session, at],
-  );
+  /** @type {Resource<StaleFlags>} */
+  const found = useRead(at);
   return (
     <section class="part" aria-labelledby="may-go">
       <h2 id="may-go">Flags that may go</h2>

@@ -1,12 +1,11 @@
 /** The page of a kind (kinds.jsx): a list of what there is, with a form for one more, for changing one, and the way out. */
 import { editKind, removeKind } from '../edit/kind-edits.js';
-import { useEvents } from '../feed.js';
 import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
 import { nameOf, pathOf } from '../kinds/kind.js';
 import { Listing, ListingHead, MainAction, Part, PartAction, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { anyEvent, useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
@@ -57,9 +56,9 @@ function useKind(kind) {
   const loaded = useResource(
     () => (isHidden ? Promise.resolve(null) : session.client.get(at)),
     [session, at, isHidden],
+    anyEvent,
   );
   const refresh = () => void loaded.refresh();
-  useEvents(session, refresh);
   /** @param {any} item @param {any} body */
   const actionsOf = (item, body) => {
     const isKept = kind.loses === undefined || kind.isPermanent?.(item) === true;

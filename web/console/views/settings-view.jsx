@@ -15,7 +15,6 @@ import {
   setRole,
 } from '../edit/project-edits.jsx';
 import { editDefaultStrategy } from '../edit/strategy-edits.jsx';
-import { useEvents } from '../feed.js';
 import { counted, userName } from '../format.js';
 import { asOptions, Filter } from '../forms/choice.jsx';
 import { apiTokens } from '../kinds/tokens.jsx';
@@ -24,21 +23,26 @@ import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
 import { Listing, ListingHead, Part, PartAction, RowAction, RowActions } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
-import { useResource, whenLoaded } from '../resource.jsx';
+import { anyEvent, useRead, useResource, whenLoaded } from '../resource.jsx';
 import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { KindPart } from './kind-view.jsx';
 
+/** @import { Resource } from '../resource.jsx' */
 /** @import { ChangeRequestConfig, Environment, FlagTypes, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function SettingsView({ project }) {
   const session = useSession();
   const { client, projects } = session;
-  const access = useResource(async () => {
-    const since = session.feed.newest();
-    return { since, ...(await client.read(path`/projects/${project}/access`)) };
-  }, [client, project]);
+  const access = useResource(
+    async () => {
+      const since = session.feed.newest();
+      return { since, ...(await client.read(path`/projects/${project}/access`)) };
+    },
+    [client, project],
+    anyEvent,
+  );
   const environments = useResource(
     /** @returns {Promise<EnvironmentLists>} */
     async () => {
@@ -50,17 +54,10 @@ export function SettingsView({ project }) {
       return { all, used, requests };
     },
     [client, project],
+    anyEvent,
   );
-  const lifetimes = useResource(
-    /** @returns {Promise<FlagTypes>} */
-    () => client.get(path`/projects/${project}/feature-types`),
-    [client, project],
-  );
-  useEvents(session, () => {
-    void lifetimes.refresh();
-    void access.refresh();
-    void environments.refresh();
-  });
+  /** @type {Resource<FlagTypes>} */
+  const lifetimes = useRead(path`/projects/${project}/feature-types`, anyEvent);
   const tokens = useMemo(() => apiTokens(project), [project]);
   const summary = projects.value.find(({ id }) => id === project);
   const may = session.may('project', project);

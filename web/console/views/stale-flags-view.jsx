@@ -1,6 +1,5 @@
 /** Flags that may go, of one project or of all, with what speaks for removing each. */
 import { path } from '../client.js';
-import { useEvents } from '../feed.js';
 import { counted, date } from '../format.js';
 import { later } from '../later.jsx';
 import { FlagLink, ProjectCrumb, ProjectLink } from '../parts/links.jsx';
@@ -22,13 +21,9 @@ export function StaleFlagsView({ project }) {
   const session = useSession();
   const at = project === undefined ? '' : path`/projects/${project}`;
   /** @type {ReturnType<typeof useFound<StaleFlag>>} */
-  const loaded = useFound(`${at}/stale-flags?`, 'features');
-  useEvents(session, (events) => {
-    const isSeen = events.some(({ featureName, ...event }) =>
-      project === undefined ? featureName !== null : event.project === project,
-    );
-    if (isSeen) void loaded.refresh();
-  });
+  const loaded = useFound(`${at}/stale-flags?`, 'features', (event) =>
+    project === undefined ? event.featureName !== null : event.project === project,
+  );
   return (
     <>
       <ListingHead
