@@ -1,6 +1,7 @@
 /** The data that a view loads from the server: again and again, one request at a time. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { messageOf } from './client.js';
 import { useEvents } from './feed.js';
 import { Failed, Loading } from './parts/states.jsx';
 import { useSession } from './session.js';
@@ -111,4 +112,16 @@ export function whenLoaded({ loaded, error, refresh }, render, shape = 'rows') {
   if (loaded.value !== null) return render(loaded.value.value);
   if (error.value !== null) return <Failed error={error.value} retry={() => void refresh()} />;
   return <Loading shape={shape} />;
+}
+
+/**
+ * Says what a change would do, once the server has tried it.
+ * @template T
+ * @param {{ at: string, body: unknown, children: (found: T) => ComponentChildren }} props
+ */
+export function Preview({ at, body, children }) {
+  const { client } = useSession();
+  const { loaded, error } = useResource(() => client.post(at, body), [client, at, JSON.stringify(body)]);
+  if (error.value !== null) return messageOf(error.value);
+  return loaded.value === null ? 'Previewing the changes…' : children(loaded.value.value);
 }

@@ -1,11 +1,10 @@
 /** Flags as a file: what a project has in one environment, taken out, and brought in elsewhere. */
-import { changing, messageOf } from '../client.js';
+import { changing } from '../client.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
-import { useResource } from '../resource.jsx';
+import { Preview } from '../resource.jsx';
 import { said } from '../said.jsx';
-import { SessionContext } from '../session.js';
 
 /** @import { Change } from '../client.js' */
 /** @import { FlagExport, ImportCheck, Session } from '../types.d.ts' */
@@ -84,9 +83,9 @@ export function importFlags(session, project, environments) {
       dataOf(values.text) === null ? (
         'Choose an export file, or paste its content.'
       ) : (
-        <SessionContext.Provider value={session}>
-          <Check session={session} body={change(values).body} />
-        </SessionContext.Provider>
+        <Preview at="/features-batch/validate" body={change(values).body}>
+          {found}
+        </Preview>
       ),
     change,
     done: ({ environment }) => `The flags are imported into ${environment}.`,
@@ -103,17 +102,8 @@ function dataOf(text) {
   }
 }
 
-/** Shows what stands in the way, and what would be replaced. @param {{ session: Session, body: unknown }} props */
-function Check({ session, body }) {
-  const key = JSON.stringify(body);
-  const { loaded, error } = useResource(
-    /** @returns {Promise<ImportCheck>} */
-    () => session.client.post('/features-batch/validate', body),
-    [session, key],
-  );
-  if (error.value !== null) return messageOf(error.value);
-  if (loaded.value === null) return 'Previewing the changes…';
-  const { errors, permissions, warnings } = loaded.value.value;
+/** What stands in the way, and what would be replaced. @param {ImportCheck} check */
+function found({ errors, permissions, warnings }) {
   const found = [...errors, ...permissions, ...warnings];
   if (found.length === 0) return 'The flags in the file are created or updated, all or none.';
   return (

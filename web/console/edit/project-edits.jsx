@@ -175,9 +175,7 @@ export async function addMember(session, project, roles, members) {
     fields: [
       isGroup
         ? field('id', 'Group', 'choice', { options: asOptions(groups), paths: ['groups'], required: true })
-        : field('id', 'User', 'own', {
-            render: (control) => <UserSearch session={session} control={control} />,
-          }),
+        : field('id', 'User', 'own', { render: (control) => <UserSearch control={control} /> }),
       field('role', 'Role', 'choice', { options: asOptions(roles), paths: ['roles'] }),
     ],
     values: { id: String(groups[0]?.id ?? ''), role: String(least?.id ?? '') },

@@ -6,10 +6,10 @@ import { useRead, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { kindOf } from '../words.js';
 
-/** @import { Session, StrategyUse } from '../types.d.ts' */
+/** @import { StrategyUse } from '../types.d.ts' */
 
-/** @param {Session} session @param {string} at @param {string} title */
-export const showUses = (session, at, title) => openPanel(session, title, <Uses at={at} />);
+/** @param {string} at @param {string} title */
+export const showUses = (at, title) => openPanel(title, <Uses at={at} />);
 
 /** @param {{ at: string }} props */
 function Uses({ at }) {

@@ -3,22 +3,22 @@ import { useState } from 'preact/hooks';
 import { userName } from '../format.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
+import { useSession } from '../session.js';
 import { TextInput } from './inputs.jsx';
 
-/** @import { Control, FoundUser, Session } from '../types.d.ts' */
+/** @import { Control, FoundUser } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
 const TYPING_MS = 200;
 
-/** @param {{ session: Session, control: Control<{ id: string, role: string }> }} props */
-export function UserSearch({ session, control: { values, set } }) {
+/** @param {{ control: Control<{ id: string, role: string }> }} props */
+export function UserSearch({ control: { values, set } }) {
+  const { client } = useSession();
   const [text, setText] = useState('');
   const [found, setFound] = useState(/** @type {readonly FoundUser[]} */ ([]));
   const find = async () =>
-    text === ''
-      ? []
-      : session.client.get(`/user-admin/search?${new URLSearchParams({ q: text })}`).catch(() => []);
-  useDelayed(TYPING_MS, find, setFound, [session, text]);
+    text === '' ? [] : client.get(`/user-admin/search?${new URLSearchParams({ q: text })}`).catch(() => []);
+  useDelayed(TYPING_MS, find, setFound, [client, text]);
   return (
     <>
       <TextInput

@@ -145,7 +145,7 @@ export const INTEGRATIONS = {
   }),
   loses: 'It no longer receives events.',
   actions: (session, one) => [
-    ['Deliveries', 'history', () => showDeliveries(session, one)],
+    ['Deliveries', 'history', () => showDeliveries(one)],
     switchItem(session, 'The integration', one.enabled, (enabled) => ({
       ...changing('PUT', path`/addons/${one.id}`, { provider: one.provider, enabled }),
     })),

@@ -28,11 +28,11 @@ const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name 
 /** The id of the role that new users have unless something else is chosen. */
 const VIEWER_ROLE_ID = 3;
 
-/** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose @returns {Item} */
-const tokensAction = (session, at, whose) => [
+/** The tokens of somebody else, for Admins. @param {string} at @param {string} whose @returns {Item} */
+const tokensAction = (at, whose) => [
   'Tokens',
   'key',
-  () => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`),
+  () => openKind(personalTokens(at, whose), `Tokens of ${said(whose)}`),
 ];
 
 /** Days until an invitation expires, unless something else is chosen. */
@@ -144,7 +144,7 @@ export const USERS = {
   loses: 'Their personal tokens stop working immediately, and their memberships end.',
   actions: (session, user) => [
     ['Password', 'role', () => setPassword(session, user)],
-    tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user)),
+    tokensAction(path`/user-admin/${user.id}/tokens`, userName(user)),
   ],
 };
 
@@ -293,7 +293,7 @@ export const SERVICE_ACCOUNTS = {
     ...(isNew && username !== '' ? { username } : {}),
   }),
   loses: 'Its tokens stop working immediately.',
-  actions: (session, { id, name, username }) => [
-    tokensAction(session, path`/service-account/${id}/token`, name || username || ''),
+  actions: (_, { id, name, username }) => [
+    tokensAction(path`/service-account/${id}/token`, name || username || ''),
   ],
 };

@@ -69,12 +69,8 @@ export const SEGMENTS = {
     },
   }),
   loses: 'This cannot be undone. A segment in use cannot be deleted.',
-  actions: (session, { id, name }) => [
-    [
-      'Uses',
-      'branch',
-      () => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`),
-    ],
+  actions: (_, { id, name }) => [
+    ['Uses', 'branch', () => showUses(path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`)],
   ],
 };
 
@@ -138,12 +134,11 @@ export const CONTEXT_FIELDS = {
   }),
   loses: ({ usedInFeatures }) =>
     `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it keep working; forms no longer offer it.`,
-  actions: (session, { name }) => [
+  actions: (_, { name }) => [
     [
       'Uses',
       'branch',
-      () =>
-        showUses(session, path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`),
+      () => showUses(path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`),
     ],
   ],
 };

@@ -4,27 +4,19 @@ import { counted } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
 import { useRead, whenLoaded } from '../resource.jsx';
 import { Name, said } from '../said.jsx';
-import { useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { Listing } from './listing.jsx';
 import { Empty } from './states.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
-/** @import { ApplicationInstance, ApplicationOverview, Session } from '../types.d.ts' */
-
-/** @param {Session} session @param {string} name */
-const showApplication = (session, name) =>
-  openPanel(session, `Application ${said(name)}`, <Application name={name} />);
+/** @import { ApplicationInstance, ApplicationOverview } from '../types.d.ts' */
 
 /** The name, which leads to it. @param {{ name: string }} props */
-export function ApplicationLink({ name }) {
-  const session = useSession();
-  return (
-    <Button looks="link" act={() => showApplication(session, name)}>
-      <Name text={name} />
-    </Button>
-  );
-}
+export const ApplicationLink = ({ name }) => (
+  <Button looks="link" act={() => openPanel(`Application ${said(name)}`, <Application name={name} />)}>
+    <Name text={name} />
+  </Button>
+);
 
 /** @param {{ name: string }} props */
 function Application({ name }) {

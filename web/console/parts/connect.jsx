@@ -147,10 +147,9 @@ var_dump($unleash->isEnabled('${flag}'));`,
   curl: ['client', ({ url, secret }) => `curl -H 'Authorization: ${secret}' '${url}client/features'`],
 };
 
-/** @param {Session} session @param {Flag} flag */
-export const showCode = (session, { project, name, environments }) =>
+/** @param {Flag} flag */
+export const showCode = ({ project, name, environments }) =>
   openPanel(
-    session,
     `Use ${name} in code`,
     <Connect project={project} environments={environments.map((one) => one.name)} flag={name} />,
   );

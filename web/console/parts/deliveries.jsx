@@ -8,6 +8,7 @@ import { openPanel } from '../forms/panel.jsx';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { anyEvent, useRead, whenLoaded } from '../resource.jsx';
 import { Name, said } from '../said.jsx';
+import { useSession } from '../session.js';
 import { deedOf } from '../words.js';
 import { Button } from './button.jsx';
 import { Listing } from './listing.jsx';
@@ -15,13 +16,9 @@ import { TimeAgo } from './time-ago.jsx';
 
 /** @import { Addon, Delivery, DeliveryState as Status, Session } from '../types.d.ts' */
 
-/** @param {Session} session @param {Addon} one */
-export const showDeliveries = (session, { id, provider, description }) =>
-  openPanel(
-    session,
-    `Deliveries to ${said(description || provider)}`,
-    <Deliveries id={id} session={session} />,
-  );
+/** @param {Addon} one */
+export const showDeliveries = ({ id, provider, description }) =>
+  openPanel(`Deliveries to ${said(description || provider)}`, <Deliveries id={id} />);
 
 /** @type {Readonly<Record<Status['state'], string>>} */
 const STATES = { sending: 'sending', retrying: 'failing, retried', parked: 'parked' };
@@ -60,8 +57,9 @@ export async function failingIntegrations({ client, may }) {
 
 const OUTCOMES = { success: 'delivered', failed: 'failed', successWithErrors: 'delivered in part' };
 
-/** @param {{ id: number, session: Session }} props */
-function Deliveries({ id, session }) {
+/** @param {{ id: number }} props */
+function Deliveries({ id }) {
+  const session = useSession();
   const { client } = session;
   const at = path`/addons/${id}/delivery`;
   const status = useRead(at);

@@ -25,7 +25,7 @@ function keep(off) {
 addEventListener('hashchange', () => areOff && keep(true));
 
 /** The keys, and whether those of one letter work. */
-export const showKeys = () => openPanel(null, 'Keyboard shortcuts', <Keys />);
+export const showKeys = () => openPanel('Keyboard shortcuts', <Keys />, false);
 
 function Keys() {
   const [isOn, setOn] = useState(!areOff);

@@ -199,7 +199,7 @@ function Actions({ flag, etag, may }) {
                     environments.length < 2
                       ? null
                       : ['Promote…', 'up', () => promote(session, flag.project, [flag.name], environments)],
-                    ['Use in code…', 'application', () => showCode(session, flag)],
+                    ['Use in code…', 'application', () => showCode(flag)],
                     session.projects.value.length < 2
                       ? null
                       : ['Move…', 'project', () => moveFlag(session, flag)],

@@ -9,7 +9,6 @@ import { anyEvent, useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { Session } from '../types.d.ts' */
 /** @import { Kind } from '../kinds/kind.js' */
 
 /** @param {{ kind: Kind<any, any> }} props */
@@ -44,8 +43,8 @@ export function KindPart({ kind }) {
   );
 }
 
-/** The same above a page. @param {Session} session @param {Kind<any, any>} kind @param {string} title */
-export const openKind = (session, kind, title) => openPanel(session, title, <KindPart kind={kind} />);
+/** The same above a page. @param {Kind<any, any>} kind @param {string} title */
+export const openKind = (kind, title) => openPanel(title, <KindPart kind={kind} />);
 
 /** @param {Kind<any, any>} kind */
 function useKind(kind) {
