@@ -1,7 +1,7 @@
 /** The edits of the strategies of a flag in an environment. */
 import { affectedBy, audienceOf, audienceOfAll } from '../audience.js';
 import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
-import { path } from '../client.js';
+import { changing, path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
 import { code, said } from '../said.jsx';
@@ -50,11 +50,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
   const values = defaultStrategy === undefined ? NEW_STRATEGY : valuesOf(defaultStrategy);
   /** @param {StrategyValues} now */
   const change = (now) =>
-    /** @type {const} */ ({
-      method: 'POST',
-      path: path`/projects/${project}/environments/${name}/default-strategy`,
-      body: inputFor(now),
-    });
+    changing('POST', path`/projects/${project}/environments/${name}/default-strategy`, inputFor(now));
   await openEdit(session, {
     title: `Default strategy in ${name}`,
     agree: 'Save',
@@ -78,7 +74,7 @@ async function newValues({ client }, { flag, environment }) {
 }
 
 /** @param {At} at @param {StrategyInput} body @returns {Change} */
-const adding = (at, body) => ({ method: 'POST', path: strategiesPath(at), body });
+const adding = (at, body) => changing('POST', strategiesPath(at), body);
 
 /** @param {Session} session @param {At} at @param {Change} [next] switches the flag on there, once it has the strategy */
 export async function addStrategy(session, at, next) {
@@ -108,7 +104,7 @@ export async function editStrategy(session, at, strategy) {
     title: `Edit a strategy in ${at.environment.name}`,
     agree: 'Save',
     values: valuesOf(strategy),
-    change: (input) => ({ method: 'PUT', path: `${strategiesPath(at)}/${strategy.id}`, body: input }),
+    change: (input) => changing('PUT', `${strategiesPath(at)}/${strategy.id}`, input),
     valuesIn: (flag) => {
       const now = flag.environments
         .find(({ name }) => name === at.environment.name)
@@ -233,7 +229,7 @@ async function changeInEnvironment(session, at, { change, done, sentence, agree 
 export function removeStrategy(session, at, strategy) {
   const title = said(strategy.title || kindOf(strategy.name));
   return changeInEnvironment(session, at, {
-    change: { method: 'DELETE', path: `${strategiesPath(at)}/${strategy.id}` },
+    change: changing('DELETE', `${strategiesPath(at)}/${strategy.id}`),
     done: `The strategy ${title} is removed from ${at.environment.name}.`,
     sentence: `The strategy ${title} will be removed.`,
     agree: 'Remove',
@@ -246,11 +242,10 @@ export function turnStrategy(session, at, strategy) {
   const word = disabled === true ? 'enabled' : 'disabled';
   const shown = said(title || kindOf(name));
   return changeInEnvironment(session, at, {
-    change: {
-      method: 'PUT',
-      path: `${strategiesPath(at)}/${id}`,
-      body: { ...inputFor(valuesOf(strategy)), disabled: disabled !== true },
-    },
+    change: changing('PUT', `${strategiesPath(at)}/${id}`, {
+      ...inputFor(valuesOf(strategy)),
+      disabled: disabled !== true,
+    }),
     done: `The strategy ${shown} is ${word} in ${at.environment.name}.`,
     sentence: `The strategy ${shown} will be ${word}.`,
     agree: disabled === true ? 'Enable' : 'Disable',
@@ -264,11 +259,11 @@ export function moveUp(session, at, index) {
   if (moved === undefined) throw new Error(`there is no strategy at ${index}`);
   ids.splice(index - 1, 0, moved);
   return changeInEnvironment(session, at, {
-    change: {
-      method: 'POST',
-      path: `${strategiesPath(at)}/set-sort-order`,
-      body: ids.map((id, sortOrder) => ({ id, sortOrder })),
-    },
+    change: changing(
+      'POST',
+      `${strategiesPath(at)}/set-sort-order`,
+      ids.map((id, sortOrder) => ({ id, sortOrder })),
+    ),
     done: `The strategies in ${at.environment.name} were reordered.`,
     sentence: 'The strategies will be tried in another order.',
     agree: 'Reorder',

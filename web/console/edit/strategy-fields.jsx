@@ -1,9 +1,10 @@
 /** The fields of a strategy's dialog. Which of them are shown depends on its kind. */
 import { asOptions } from '../forms/choice.jsx';
-import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { constraintsField } from '../forms/constraints-editor.jsx';
+import { field } from '../forms/field.js';
 import { FieldRow } from '../forms/fields.jsx';
 import { Checks, TextInput } from '../forms/inputs.jsx';
-import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
+import { variantsField } from '../forms/variants-editor.jsx';
 import { Sentence, said } from '../said.jsx';
 import { kindOf, kindText } from '../words.js';
 
@@ -33,85 +34,54 @@ const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
 /** @param {StrategyValues} values */
 const isRollout = ({ name }) => name === 'flexibleRollout';
 
-/** @param {Choices} choices @returns {readonly Field<StrategyValues>[]} */
+/** @param {Choices} choices @returns {readonly Field<any>[]} */
 export function strategyFields({ types, segments, fields }) {
   const sticky = fields.filter(({ stickiness }) => stickiness).map(({ name }) => name);
   /** @type {readonly (readonly [string, string])[]} */
   const options = types.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, kindOf(name)]);
-  /** @type {readonly Field<StrategyValues>[]} */
+  /** @type {readonly Field<any>[]} */
   const rare = [
-    { name: 'name', label: 'Type', kind: 'choice', options },
-    {
-      name: 'stickiness',
-      label: 'Stickiness',
+    field('name', 'Type', 'choice', { options }),
+    field('stickiness', 'Stickiness', 'text', {
       hint: 'Keeps a user’s result consistent, keyed on this field.',
       suggestions: [...new Set([...STICKINESS, ...sticky])],
       when: isRollout,
-    },
-    {
-      name: 'groupId',
-      label: 'Group',
+    }),
+    field('groupId', 'Group', 'text', {
       hint: 'Flags in the same group bucket users identically.',
       when: isRollout,
-    },
+    }),
   ];
-  /** @type {readonly Field<StrategyValues>[]} */
+  /** @type {readonly Field<any>[]} */
   const audience = [
-    { name: 'who', label: 'Who gets it', kind: 'own', paths: ['disabled'], render: audienceControl },
-    {
-      name: 'rollout',
-      label: 'Share of users',
-      kind: 'own',
+    field('who', 'Who gets it', 'own', { paths: ['disabled'], render: audienceControl }),
+    field('rollout', 'Share of users', 'own', {
       paths: ['parameters/rollout'],
       when: (values) => isRollout(values) && values.who !== 'off',
       render: rolloutControl,
-    },
-    {
-      name: 'parameters',
-      label: 'Parameters',
-      kind: 'own',
+    }),
+    field('parameters', 'Parameters', 'own', {
       when: (values) => parametersOf(types, values).length > 0,
       render: (control) => parameterControls(types, control),
-    },
-    {
-      name: 'constraints',
-      label: 'Constraints: all must be true',
-      kind: 'own',
-      when: hasTargets,
-      render: ({ values, set, issuesAt }) => (
-        <ConstraintsEditor
-          of={values.constraints}
-          change={(constraints) => set({ constraints })}
-          fields={fields}
-          issuesAt={issuesAt}
-        />
-      ),
-      paths: [],
-      missing: ({ constraints }) => missingInConstraints(constraints),
-    },
-    {
-      name: 'segments',
-      label: 'Segments: users must be in all',
-      kind: 'own',
+    }),
+    constraintsField('Constraints: all must be true', fields, hasTargets),
+    field('segments', 'Segments: users must be in all', 'own', {
       when: (values) => segments.length > 0 && hasTargets(values),
       render: (control) => segmentControls(segments, control),
-    },
-    { name: 'title', label: 'Title', hint: 'Optional: a name for this strategy.' },
-    {
-      name: 'groupId',
-      label: 'Type and stickiness',
-      kind: 'own',
+    }),
+    field('title', 'Title', 'text', { hint: 'Optional: a name for this strategy.' }),
+    field('groupId', 'Type and stickiness', 'own', {
       paths: ['name', 'parameters/stickiness', 'parameters/groupId'],
       render: ({ values, set }) => (
         <details>
           <summary>
             <Sentence>{rareText(values)}</Sentence>
           </summary>
-          {rare.map((field) =>
-            field.when?.(values) === false ? null : (
+          {rare.map((one) =>
+            one.when?.(values) === false ? null : (
               <FieldRow
-                key={field.name}
-                field={field}
+                key={one.name}
+                field={one}
                 values={values}
                 set={(changed) => set(withAudience(changed, values))}
                 issuesAt={() => []}
@@ -120,27 +90,11 @@ export function strategyFields({ types, segments, fields }) {
           )}
         </details>
       ),
-    },
+    }),
   ];
   return [
-    ...audience.map((field) => ({ ...field, tab: AUDIENCE })),
-    {
-      name: 'variants',
-      tab: VARIANTS,
-      label: 'Variants',
-      kind: 'own',
-      render: ({ values, set, issuesAt }) => (
-        <VariantsEditor
-          of={values.variants}
-          change={(variants) => set({ variants })}
-          stickiness={values.stickiness}
-          issuesAt={issuesAt}
-          at="variants"
-        />
-      ),
-      missing: ({ variants }) => missingInVariants(variants, 'variants/'),
-      paths: [],
-    },
+    ...audience.map((one) => ({ ...one, tab: AUDIENCE })),
+    { ...variantsField('variants/', ({ stickiness }) => stickiness), tab: VARIANTS },
   ];
 }
 

@@ -1,10 +1,10 @@
 /** The variants of a flag, which all its environments share. */
 import { affectedBy } from '../audience.js';
 import { flagPath } from '../changes.jsx';
+import { changing } from '../client.js';
 import { counted } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
-import { field } from '../forms/field.js';
-import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
+import { variantsField } from '../forms/variants-editor.jsx';
 import { code, said } from '../said.jsx';
 import { isProduction } from '../session.js';
 
@@ -20,20 +20,11 @@ export function variantsForm(name, values) {
   return {
     wide: true,
     fields: [
-      field('variants', 'Variants', 'own', {
-        hint: 'Users for whom the flag is on get one of them. Variants of a strategy take precedence.',
-        paths: [],
-        missing: ({ variants }) => missingInVariants(variants),
-        render: ({ values, set, issuesAt }) => (
-          <VariantsEditor
-            of={values.variants}
-            change={(variants) => set({ variants })}
-            stickiness={values.variants[0]?.stickiness ?? 'default'}
-            issuesAt={issuesAt}
-            at=""
-          />
-        ),
-      }),
+      variantsField(
+        '',
+        ({ variants }) => variants[0]?.stickiness ?? 'default',
+        'Users for whom the flag is on get one of them. Variants of a strategy take precedence.',
+      ),
     ],
     values,
     sentence: ({ variants }) =>
@@ -49,11 +40,7 @@ export function editVariants(session, flag, etag) {
   return openEdit(session, {
     ...variantsForm(name, valuesOf(flag)),
     title: `Variants of ${name}`,
-    change: ({ variants }) => ({
-      method: 'PUT',
-      path: `${flagPath(project, name)}/variants`,
-      body: variants,
-    }),
+    change: ({ variants }) => changing('PUT', `${flagPath(project, name)}/variants`, variants),
     done: () => `The variants of ${name} are changed.`,
     of: { project, name, etag, valuesIn: valuesOf },
     ...productionOf(session, flag),

@@ -4,18 +4,29 @@ import { hasCase, NEW_CONSTRAINT, OPERATOR_GROUPS, valueKindOf, withOperator } f
 import { Button } from '../parts/button.jsx';
 import { comparisonOf } from '../words.js';
 import { AddRow } from './add-row.jsx';
+import { field } from './field.js';
 import { Issues } from './fields.jsx';
 import { Check, TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
 
 /** @import { TargetedEvent } from 'preact' */
-/** @import { ConstraintInput, ContextField } from '../types.d.ts' */
+/** @import { ConstraintInput, ContextField, Control } from '../types.d.ts' */
 /** @import { Operator } from '../operators.js' */
 
-/**
- * @param {{ of: readonly ConstraintInput[], change: (constraints: ConstraintInput[]) => void, fields: readonly ContextField[], issuesAt: (path: string) => readonly string[] }} props
- */
-export function ConstraintsEditor({ of, change, fields, issuesAt }) {
+/** The constraints of what is edited. @param {string} label @param {readonly ContextField[]} fields @param {(values: any) => boolean} [when] */
+export const constraintsField = (label, fields, when = () => true) =>
+  field('constraints', label, 'own', {
+    when,
+    paths: [],
+    missing: ({ constraints }) => missingInConstraints(constraints),
+    render: (control) => <ConstraintsEditor control={control} fields={fields} />,
+  });
+
+/** @param {{ control: Control<{ constraints: readonly ConstraintInput[] }>, fields: readonly ContextField[] }} props */
+function ConstraintsEditor({ control: { values, set, issuesAt }, fields }) {
+  const of = values.constraints;
+  /** @param {readonly ConstraintInput[]} constraints */
+  const change = (constraints) => set({ constraints });
   const list = useId();
   return (
     <div class="stack">
@@ -43,7 +54,7 @@ export function ConstraintsEditor({ of, change, fields, issuesAt }) {
 }
 
 /** @param {readonly ConstraintInput[]} constraints */
-export const missingInConstraints = (constraints) =>
+const missingInConstraints = (constraints) =>
   constraints.flatMap((one, index) => {
     const message = missingIn(one);
     return message === null ? [] : [{ path: `/body/constraints/${index}`, message }];

@@ -4,13 +4,14 @@ import { Shares } from '../parts/variants.jsx';
 import { WEIGHT_TOTAL } from '../words.js';
 import { AddRow } from './add-row.jsx';
 import { Choice } from './choice.jsx';
+import { field } from './field.js';
 import { Issues } from './fields.jsx';
 import { Check, TextInput } from './inputs.jsx';
 import { OverridesEditor } from './overrides-editor.jsx';
 import { replaced } from './rows.js';
 
 /** @import { TargetedEvent } from 'preact' */
-/** @import { Variant } from '../types.d.ts' */
+/** @import { Control, Variant } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
 const PAYLOAD_TYPES = [
@@ -21,12 +22,19 @@ const PAYLOAD_TYPES = [
   ['number', 'Number'],
 ];
 
-/**
- * @param {{ of: readonly Variant[], change: (variants: Variant[]) => void, stickiness: string, issuesAt: (path: string) => readonly string[], at: string }} props `stickiness`: of new variants; `at`: where the list stands in the body; empty for the body itself
- */
-export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
+/** The variants of what is edited. @param {string} at where the list stands in the body, with a slash behind it; empty for the body itself @param {(values: any) => string} stickinessOf new variants @param {string} [hint] */
+export const variantsField = (at, stickinessOf, hint) =>
+  field('variants', 'Variants', 'own', {
+    ...(hint === undefined ? {} : { hint }),
+    paths: [],
+    missing: ({ variants }) => missingIn(variants, at),
+    render: (control) => editorOf(control, at, stickinessOf(control.values)),
+  });
+
+/** @param {Control<{ variants: readonly Variant[] }>} control @param {string} at @param {string} stickiness */
+function editorOf({ values: { variants: of }, set: change, issuesAt }, at, stickiness) {
   /** @param {readonly Variant[]} next */
-  const set = (next) => change(weighted(next));
+  const set = (next) => change({ variants: weighted(next) });
   const add = () => set([...of, { name: '', weight: 0, weightType: 'variable', stickiness, overrides: [] }]);
   return (
     <div class="stack">
@@ -37,7 +45,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
           of={variant}
           position={index + 1}
           change={(next) => set(replaced(of, index, next))}
-          issues={issuesAt(at === '' ? String(index) : `${at}/${index}`)}
+          issues={issuesAt(`${at}${index}`)}
         />
       ))}
       <Issues of={sumIssues(of)} />
@@ -47,7 +55,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
 }
 
 /** Gives variants that are not fixed equal parts of what the fixed ones leave, so that all come to the whole. @param {readonly Variant[]} variants @returns {Variant[]} */
-export function weighted(variants) {
+function weighted(variants) {
   const fixed = variants
     .filter(({ weightType }) => weightType === 'fix')
     .reduce((sum, { weight }) => sum + weight, 0);
@@ -62,8 +70,8 @@ export function weighted(variants) {
   });
 }
 
-/** @param {readonly Variant[]} variants @param {string} [at] where the list stands in the body */
-export const missingInVariants = (variants, at = '') =>
+/** @param {readonly Variant[]} variants @param {string} at */
+const missingIn = (variants, at) =>
   variants.flatMap(({ name }, index) =>
     name.trim() === '' ? [{ path: `/body/${at}${index}`, message: 'Name the variant.' }] : [],
   );

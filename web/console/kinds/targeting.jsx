@@ -3,7 +3,7 @@ import { changing, path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { showUses } from '../edit/uses.jsx';
 import { counted } from '../format.js';
-import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { constraintsField } from '../forms/constraints-editor.jsx';
 import { field } from '../forms/field.js';
 import { inputOf } from '../operators.js';
 import { Constraints } from '../parts/strategy.jsx';
@@ -34,18 +34,7 @@ export const SEGMENTS = {
   fields: (fields) => [
     NAME,
     field('description', 'Description'),
-    field('constraints', 'Users for whom all of this is true', 'own', {
-      paths: [],
-      missing: (now) => missingInConstraints(now.constraints),
-      render: ({ values: now, set, issuesAt }) => (
-        <ConstraintsEditor
-          of={now.constraints}
-          change={(constraints) => set({ constraints })}
-          fields={fields}
-          issuesAt={issuesAt}
-        />
-      ),
-    }),
+    constraintsField('Users for whom all of this is true', fields),
   ],
   isRead: true,
   valuesOf: (segment) => ({

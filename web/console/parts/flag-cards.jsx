@@ -49,6 +49,13 @@ export function FlagFacts({ flag, etag, may, creation, applications = [] }) {
       {`+ ${text}`}
     </Button>
   );
+  /** @param {string} what @param {() => unknown} act */
+  const remove = (what, act) =>
+    may ? (
+      <Button looks="badge-remove" aria-label={`Remove ${what}`} act={act}>
+        ×
+      </Button>
+    ) : null;
   return (
     <>
       <div class="row facts">
@@ -77,15 +84,9 @@ export function FlagFacts({ flag, etag, may, creation, applications = [] }) {
             {'needs '}
             <FlagLink project={project} name={dependency.feature} />
             <Sentence>{stateText(dependency)}</Sentence>
-            {may ? (
-              <Button
-                looks="badge-remove"
-                aria-label={`Remove the dependency on ${dependency.feature}`}
-                act={() => removeDependency(session, flag, dependency)}
-              >
-                ×
-              </Button>
-            ) : null}
+            {remove(`the dependency on ${dependency.feature}`, () =>
+              removeDependency(session, flag, dependency),
+            )}
           </span>
         ))}
         {children.map((child) => (
@@ -100,15 +101,7 @@ export function FlagFacts({ flag, etag, may, creation, applications = [] }) {
         {tags.map((tag) => (
           <span key={`${tag.type}:${tag.value}`} class="badge">
             <Name text={`${tag.type}: ${tag.value}`} max={60} />
-            {may ? (
-              <Button
-                looks="badge-remove"
-                aria-label={`Remove the tag ${visible(`${tag.type}: ${tag.value}`)}`}
-                act={() => removeTag(session, flag, tag)}
-              >
-                ×
-              </Button>
-            ) : null}
+            {remove(`the tag ${visible(`${tag.type}: ${tag.value}`)}`, () => removeTag(session, flag, tag))}
           </span>
         ))}
         {may ? (
