@@ -70,7 +70,7 @@ export function useResource(load, of = [], isNews = () => false) {
   return resource;
 }
 
-/** What is read at a path. @param {string} at @param {(event: EventHead) => boolean} [isNews] @returns {Resource<any>} */
+/** Reads a path. @param {string} at @param {(event: EventHead) => boolean} [isNews] @returns {Resource<any>} */
 export function useRead(at, isNews) {
   const { client } = useSession();
   return useResource(() => client.get(at), [client, at], isNews);

@@ -102,7 +102,7 @@ function dataOf(text) {
   }
 }
 
-/** What stands in the way, and what would be replaced. @param {ImportCheck} check */
+/** Says what stands in the way, and what would be replaced. @param {ImportCheck} check */
 function found({ errors, permissions, warnings }) {
   const found = [...errors, ...permissions, ...warnings];
   if (found.length === 0) return 'The flags in the file are created or updated, all or none.';
