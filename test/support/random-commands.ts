@@ -532,7 +532,9 @@ function ownDecision(c: Chance): (_: World, __: object, context: DecideContext) 
   const flag = c.flag().flag;
   const exported = { type: 'features-exported', ...ofEnvironment(c.environment()) } as const;
   const which = c.random.below(7);
-  return (_, __, { now }) => {
+  return (world, _, { now }) => {
+    // It may have been deleted by a command that came first.
+    if (!world.directory.users.has(user.id)) return [];
     const changes: readonly (readonly DomainEvent[])[] = [
       [{ ...exported, data: { features: [flag] }, preData: null }],
       [
