@@ -62,7 +62,7 @@ describeConsole('change requests in the console', (shared) => {
     await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
-    await form.getByText('production takes changes by change request').waitFor();
+    await form.getByText('Changes of production need a change request').waitFor();
     await press(form, 'Propose');
     assert.equal((await inProduction('checkout')).strategies[0].parameters.rollout, '10');
     await notice(page, 'Proposed for production').getByRole('link').click();
@@ -427,7 +427,7 @@ describeConsole('change requests in the console', (shared) => {
     await box(/^promoted · switch: off → on/).focus();
     await page.keyboard.press('Space');
     await form.getByText('1 change in production').waitFor();
-    await form.getByText('production takes changes by change request').waitFor();
+    await form.getByText('Changes of production need a change request').waitFor();
     await press(form, 'Propose');
     await notice(page, 'Proposed for production').waitFor();
     assert.equal((await inProduction('promoted')).strategies[0].parameters.rollout, '10');

@@ -90,8 +90,8 @@ export async function askWay(session, proposals, body) {
 /** @param {Session} session @param {readonly Proposal[]} proposals */
 export const skipText = (session, proposals) =>
   maySkip(session, proposals)
-    ? `${placesText(proposals)} takes changes by change request. A change without one is recorded as such, by ${said(callerName(session))}, and counted.${besideText(proposals)}`
-    : `${placesText(proposals)} takes changes by change request: this is added to yours, and takes effect once it is approved and applied.${besideText(proposals)}`;
+    ? `Changes of ${placesText(proposals)} need a change request. One without it is recorded as such, by ${said(callerName(session))}, and counted.${besideText(proposals)}`
+    : `Changes of ${placesText(proposals)} need a change request: this is added to yours, and takes effect once it is approved and applied.${besideText(proposals)}`;
 
 /**
  * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response; to null where it was not made.
