@@ -113,7 +113,7 @@ describeConsole('change requests in the console', (shared) => {
     await page.getByRole('button', { name: 'Edit Gradual rollout in production' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Share of users in percent', { exact: true }).fill('35');
-    await form.getByText('A change without one is recorded as such').waitFor();
+    await form.getByText('One without it is recorded as such').waitFor();
     await form.getByRole('button', { name: 'Propose' }).waitFor();
     await press(form, 'Save anyway');
     await notice(page, 'the strategies in production are changed').waitFor();
