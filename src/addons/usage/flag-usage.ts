@@ -66,18 +66,15 @@ const timestamp = ({ startMs }: PeriodCount): string => new Date(startMs).toISOS
 const RESPONSE_HEAD = { version: 1, maturity: 'stable' } as const;
 
 function summary(context: RequestContext<unknown>): ReadResponse {
+  const { featureName } = context.params;
   const hourMs = floorTo(context.now(), HOUR_MS);
   const counts = countsOf(context, 'hour', hourMs - DAY_MS);
-  const usage = new Map<string, { environment: string; timestamp: string; yes: number; no: number }>();
-  for (const one of counts.filter(({ startMs }) => startMs >= hourMs)) {
-    const { environment, yes, no } = one;
-    const before = usage.get(environment) ?? { environment, timestamp: timestamp(one), yes: 0, no: 0 };
-    usage.set(environment, { ...before, yes: before.yes + yes, no: before.no + no });
-  }
+  const lastHour = counts.length === 0 ? [] : usageIn(context).lastHour(featureName);
+  const timestamp = new Date(hourMs).toISOString();
   const body = {
     ...RESPONSE_HEAD,
-    featureName: context.params.featureName,
-    lastHourUsage: [...usage.values()],
+    featureName,
+    lastHourUsage: Array.from(lastHour, ([environment, sum]) => ({ environment, timestamp, ...sum })),
     seenApplications: [...new Set(counts.map(({ appName }) => appName))].sort(),
   };
   return { revision: NO_STATE_SHOWN, response: jsonResponse(200, body) };
@@ -158,8 +155,12 @@ async function minuteSums(
 ): Promise<Sum[]> {
   const nowMs = context.now();
   const found: MinuteSums = new Map();
-  for (const side of SIDES)
-    await inTurns(usageIn(context).minutes(side).sum(found, nowMs, isWanted), context.requester);
+  const feature = context.query('feature');
+  for (const side of SIDES) {
+    const minutes = usageIn(context).minutes(side);
+    if (feature === '') await inTurns(minutes.sum(found, nowMs, isWanted), context.requester);
+    else if (isWanted(feature)) minutes.sumOf(found, nowMs, feature);
+  }
   const firstMs = floorTo(nowMs, MINUTE_MS) - (MINUTES_SHOWN - 1) * MINUTE_MS;
   return [...found].flatMap(([environment, counts]) =>
     Array.from({ length: MINUTES_SHOWN }, (_, at) => ({
@@ -226,7 +227,7 @@ const HOURS_BACK = {
 export const flagUsageRoutes = underTag('Usage', [
   readRoute(`GET ${FLAG_USAGE}`, {
     operationId: 'getFeatureUsageSummary',
-    summary: 'Read how often a flag was evaluated in this hour, and by which applications within a day.',
+    summary: 'Read how often a flag was evaluated in the last hour, and by which applications within a day.',
     success: { status: 200, schema: FlagUsageSchema },
     read: summary,
   }),

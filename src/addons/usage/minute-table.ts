@@ -73,24 +73,35 @@ export class MinuteTable {
 
   /** Adds the minutes up to now of the flags that are wanted to the sums, which are by environment, step by step. */
   *sum(sums: MinuteSums, nowMs: number, isWanted: (flag: string) => boolean): Generator<void, void> {
+    for (const [environment, places] of this.#places) {
+      for (const [flag, place] of places) {
+        yield;
+        if (isWanted(flag)) this.#addTo(sums, nowMs, environment, place);
+      }
+    }
+  }
+
+  /** Adds those of one flag, at once. */
+  sumOf(sums: MinuteSums, nowMs: number, flag: string): void {
+    for (const [environment, places] of this.#places) {
+      const place = places.get(flag);
+      if (place !== undefined) this.#addTo(sums, nowMs, environment, place);
+    }
+  }
+
+  #addTo(sums: MinuteSums, nowMs: number, environment: string, place: number): void {
     const oldest = Math.floor(nowMs / MINUTE_MS) - MINUTES_SHOWN + 1;
     // What the ring does not have yet, or no more: minutes after the newest, and a clock that was set back.
     const first = Math.max(oldest, this.#newest - RING + 1);
     const last = Math.min(oldest + MINUTES_SHOWN - 1, this.#newest);
-    for (const [environment, places] of this.#places) {
-      const sum = sums.get(environment) ?? new Float64Array(2 * MINUTES_SHOWN);
-      sums.set(environment, sum);
-      for (const [flag, place] of places) {
-        yield;
-        if (!isWanted(flag)) continue;
-        const block = this.#blockOf(place);
-        for (let minute = first; minute <= last; minute += 1) {
-          const from = cellOf(place, minute);
-          const to = 2 * (minute - oldest);
-          sum[to] = (sum[to] ?? 0) + (block[from] ?? 0);
-          sum[to + 1] = (sum[to + 1] ?? 0) + (block[from + 1] ?? 0);
-        }
-      }
+    const sum = sums.get(environment) ?? new Float64Array(2 * MINUTES_SHOWN);
+    sums.set(environment, sum);
+    const block = this.#blockOf(place);
+    for (let minute = first; minute <= last; minute += 1) {
+      const from = cellOf(place, minute);
+      const to = 2 * (minute - oldest);
+      sum[to] = (sum[to] ?? 0) + (block[from] ?? 0);
+      sum[to + 1] = (sum[to + 1] ?? 0) + (block[from + 1] ?? 0);
     }
   }
 

@@ -14,7 +14,7 @@ import { ALL, type WorldOwner } from '../../domain/state/world.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
 import { type ApplicationDetails, Applications } from './applications.ts';
 import { LastSeen } from './last-seen.ts';
-import { MinuteTable } from './minute-table.ts';
+import { type MinuteSums, MinuteTable } from './minute-table.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from './reports.ts';
 import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
 import { UserSignIns } from './sign-ins.ts';
@@ -26,6 +26,12 @@ export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
   backend: 48 * 1024 * 1024,
   frontend: 16 * 1024 * 1024,
 };
+
+/** How often a flag was on and off. */
+interface YesNo {
+  readonly yes: number;
+  readonly no: number;
+}
 
 /** Bytes of the counts of minutes of each side: 40,000 and 8,000 flags and environments. */
 export const MINUTES_BYTES_MAX: Readonly<Record<Side, number>> = {
@@ -95,8 +101,36 @@ export class Usage implements UsageView {
     return this.#sides[side].counts;
   }
 
-  minutes(side: Side): Pick<MinuteTable, 'sum' | 'bytes'> {
+  minutes(side: Side): Pick<MinuteTable, 'sum' | 'sumOf' | 'bytes'> {
     return this.#sides[side].minutes;
+  }
+
+  /**
+   * How often a flag was on and off in the last sixty minutes, by environment; in the running hour of the clock where that is more,
+   * since a restart forgets the minutes.
+   */
+  lastHour(flag: string): ReadonlyMap<string, YesNo> {
+    const nowMs = this.#options.now();
+    const found = new Map<string, YesNo>();
+    const sums: MinuteSums = new Map();
+    for (const { counts, minutes } of Object.values(this.#sides)) {
+      minutes.sumOf(sums, nowMs, flag);
+      for (const { environment, yes, no } of counts.countsOf(flag, 'hour', floorTo(nowMs, HOUR_MS))) {
+        const other = found.get(environment) ?? { yes: 0, no: 0 };
+        found.set(environment, { yes: other.yes + yes, no: other.no + no });
+      }
+    }
+    for (const [environment, cells] of sums) {
+      const byMinutes = { yes: 0, no: 0 };
+      // Without the oldest one, of which a part is longer ago.
+      for (let at = 2; at < cells.length; at += 2) {
+        byMinutes.yes += cells[at] ?? 0;
+        byMinutes.no += cells[at + 1] ?? 0;
+      }
+      const { yes, no } = found.get(environment) ?? { yes: 0, no: 0 };
+      if (byMinutes.yes + byMinutes.no > yes + no) found.set(environment, byMinutes);
+    }
+    return found;
   }
 
   applications(side: Side): Pick<Applications, 'get' | 'values' | 'size' | 'bytes'> {

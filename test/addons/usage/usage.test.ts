@@ -75,7 +75,7 @@ class Bench {
   /** Sum of the minutes of the last hour. */
   yesByMinutes(flag: string): number {
     const sums: MinuteSums = new Map();
-    for (const _ of this.usage.minutes('backend').sum(sums, this.nowMs, (name) => name === flag));
+    this.usage.minutes('backend').sumOf(sums, this.nowMs, flag);
     return [...sums.values()].flatMap((cells) => [...cells]).reduce((sum, one) => sum + one, 0);
   }
 
@@ -273,6 +273,24 @@ describe('what applications reported', () => {
     );
     await nodes[1]!.reopen();
     assert.deepEqual([nodes[1]!.yes('a').length > 0, nodes[1]!.yesByMinutes('a')], [true, 0]);
+  });
+
+  it('has the last sixty minutes also when a new hour has begun, and the running hour after a restart', async () => {
+    const bench = new Bench();
+    const lastHour = () => [...bench.usage.lastHour('a')].map(([name, { yes, no }]) => [name, yes, no]);
+    bench.nowMs = START_MS + HOUR_MS - 30_000;
+    bench.report('a', 3);
+    bench.report('a', 1, 'frontend');
+    bench.report('b', 5);
+    bench.nowMs += 60_000;
+    assert.deepEqual(lastHour(), [['production', 4, 0]], 'one minute later, in the next hour');
+    bench.report('a', 2);
+    assert.deepEqual(lastHour(), [['production', 6, 0]]);
+    await bench.usage.close();
+    await bench.reopen();
+    assert.deepEqual(lastHour(), [['production', 2, 0]], 'the minutes are forgotten');
+    bench.nowMs += 2 * HOUR_MS;
+    assert.deepEqual(lastHour(), []);
   });
 
   it('does not bring back what was deleted meanwhile', async () => {
