@@ -66,6 +66,20 @@ const DEEDS = {
   'change-request-skipped': ['changed without a change request', 'changed {} without a change request'],
 };
 
+/** The types of events after which users may see something else. @type {readonly string[]} */
+export const NOTICED = [
+  'feature-created',
+  'feature-archived',
+  'feature-revived',
+  'feature-environment-enabled',
+  'feature-environment-disabled',
+  'feature-strategy-add',
+  'feature-strategy-update',
+  'feature-strategy-remove',
+  'feature-variants-updated',
+  'feature-environment-variants-updated',
+];
+
 /** How a session of the log has begun. @type {Readonly<Record<string, string>>} */
 const SIGN_INS = { password: 'a password', provider: 'OpenID Connect', token: 'a token' };
 

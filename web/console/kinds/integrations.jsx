@@ -4,23 +4,11 @@ import { counted } from '../format.js';
 import { field } from '../forms/field.js';
 import { DeliveryState, showDeliveries } from '../parts/deliveries.jsx';
 import { said } from '../said.jsx';
+import { NOTICED } from '../words.js';
 import { DESCRIPTION, switchItem } from './kind.js';
 
 /** @import { Addon, AddonProvider, Environment, Field, ProjectSummary } from '../types.d.ts' */
 /** @import { Kind } from './kind.js' */
-
-/** The events of a new integration, unless others are chosen: those after which users may see something else. */
-const EVENTS = [
-  'feature-created',
-  'feature-archived',
-  'feature-revived',
-  'feature-environment-enabled',
-  'feature-environment-disabled',
-  'feature-strategy-add',
-  'feature-strategy-update',
-  'feature-strategy-remove',
-  'feature-environment-variants-updated',
-];
 
 /** @typedef {{ providers: readonly AddonProvider[], projects: readonly ProjectSummary[], environments: readonly Environment[] }} Choices */
 
@@ -115,7 +103,7 @@ export const INTEGRATIONS = {
   valuesOf: (one) => ({
     provider: one?.provider ?? 'webhook',
     description: one?.description ?? '',
-    events: one?.events ?? EVENTS,
+    events: one?.events ?? NOTICED,
     projects: one === null || isAll(one.projects) ? [] : one.projects,
     environments: one === null || isAll(one.environments) ? [] : one.environments,
     ...Object.fromEntries(

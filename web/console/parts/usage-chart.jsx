@@ -1,12 +1,11 @@
 /** How often applications evaluated a flag, the flags of a project or all flags, as curves by the minute, the hour or the day, with what was changed meanwhile. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { path } from '../client.js';
-import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
 import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
 import { useSession } from '../session.js';
-import { deedOf } from '../words.js';
+import { deedOf, NOTICED } from '../words.js';
 import { Plot, STEPS, sumOf } from './plot.jsx';
 
 /** @import { Environment, FoundEvents, LoggedEvent, RawFlagUsage, UsageSums } from '../types.d.ts' */
@@ -25,21 +24,8 @@ const SPANS = [
 /** Hours up to which a step is an hour. */
 const BY_HOUR_MAX = 48;
 
-/** Changes of several flags that are marked, the newest; and their types, without what no application notices. */
+/** Changes of several flags that are marked, the newest. */
 const MARKS_MAX = 200;
-const MARKED = [
-  'feature-created',
-  'feature-archived',
-  'feature-revived',
-  'feature-environment-enabled',
-  'feature-environment-disabled',
-  'feature-strategy-add',
-  'feature-strategy-update',
-  'feature-strategy-remove',
-  'strategy-order-changed',
-  'feature-variants-updated',
-  'feature-environment-variants-updated',
-].join();
 
 /** @typedef {UsageSums['data'][number] & Partial<RawFlagUsage['data'][number]>} Count */
 
@@ -85,15 +71,13 @@ export function FlagsUsage({ project = '' }) {
   const changes = useResource(
     /** @returns {Promise<FoundEvents>} */
     () => {
-      const asked = new URLSearchParams({ type: `IS_ANY_OF:${MARKED}`, limit: String(MARKS_MAX) });
+      const asked = new URLSearchParams({ type: `IS_ANY_OF:${NOTICED}`, limit: String(MARKS_MAX) });
       if (project !== '') asked.set('project', `IS:${project}`);
       return session.client.get(`/search/events?${asked}`);
     },
     [session, project],
+    ({ type }) => NOTICED.includes(type),
   );
-  useEvents(session, (events) => {
-    if (events.some(({ type }) => MARKED.includes(type))) void changes.refresh();
-  });
   const found = changes.loaded.value?.value.events;
   const marks = useMemo(() => found?.map((event) => markOf(event, `${event.featureName ?? ''}: `)), [found]);
   return (
