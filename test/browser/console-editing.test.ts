@@ -183,6 +183,7 @@ describeConsole('editing in the console', (shared) => {
     await history.getByText('Filter', { exact: true }).click();
     await page.getByLabel('Kind of change').selectOption('Comments');
     await history.getByText('changed', { exact: true }).waitFor({ state: 'detached' });
+    await newest.waitFor();
     assert.equal(await history.getByRole('listitem').count(), 1);
   });
 

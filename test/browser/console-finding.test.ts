@@ -1,5 +1,6 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
 import { evaluateIn, evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
@@ -30,10 +31,19 @@ describeConsole('finding in the console', (shared) => {
       description: 'In the hay.',
     });
     const page = await shared.signedIn();
+    const keys = new EventEmitter();
+    await page.route('**/console/rest-*', async (route) => {
+      await once(keys, 'typed');
+      await route.continue();
+    });
+    await page.reload();
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     await page.keyboard.press('Control+k');
+    await page.keyboard.type('the h');
+    keys.emit('typed');
     const dialog = page.getByRole('dialog', { name: 'Find' });
-    await page.keyboard.type('the hay');
+    await dialog.waitFor();
+    await page.keyboard.type('ay');
     await dialog.getByRole('option', { name: 'needle' }).waitFor();
     await isAccessible(page, 'the finder');
     await page.keyboard.press('Enter');

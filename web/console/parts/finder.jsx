@@ -45,17 +45,17 @@ const PROJECT_PAGES = /** @type {const} */ ([
 /** Whether the finder is open: the keys open no second one. */
 let isOpen = false;
 
-/** @param {Session} session */
-export async function openFinder(session) {
+/** @param {Session} session @param {string} typed what it begins with */
+export async function openFinder(session, typed) {
   if (isOpen) return;
   isOpen = true;
-  await openDialog((close) => <Finder session={session} close={close} />);
+  await openDialog((close) => <Finder session={session} typed={typed} close={close} />);
   isOpen = false;
 }
 
-/** @param {{ session: Session, close: () => void }} props */
-function Finder({ session, close }) {
-  const [text, setText] = useState('');
+/** @param {{ session: Session, typed: string, close: () => void }} props */
+function Finder({ session, typed, close }) {
+  const [text, setText] = useState(typed);
   const [chosen, setChosen] = useState(0);
   useEffect(() => void loadNames(session), [session]);
   const found = useFound(session, text);

@@ -3,9 +3,9 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { keepGroup, keepProject, kept } from '../kept.js';
-import { later } from '../later.jsx';
+import { loadRest } from '../later.jsx';
 import { ALL_PROJECTS, DAILY, GROUPS } from '../menu.js';
-import { Notices } from '../notices.jsx';
+import { Notices, noticeRefusal } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
 import { Name, visible } from '../said.jsx';
 import { markSeen, scrollPage } from '../scroll.js';
@@ -86,6 +86,21 @@ export function Shell({ place, children }) {
   );
 }
 
+/** Opens the finder with what is typed until it is there. @param {Session} session */
+async function find(session) {
+  let typed = '';
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+    typed += event.key;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  addEventListener('keydown', onKey, true);
+  const { openFinder } = await loadRest().finally(() => removeEventListener('keydown', onKey, true));
+  await openFinder(session, typed);
+}
+
 /** The button of the finder in the menu, and its keys. */
 function FinderButton() {
   const session = useSession();
@@ -94,13 +109,13 @@ function FinderButton() {
     const onKey = (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
-      void later.openFinder(session);
+      find(session).catch(noticeRefusal);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [session]);
   return (
-    <Button looks="button find" aria-keyshortcuts="Control+K Meta+K" act={() => later.openFinder(session)}>
+    <Button looks="button find" aria-keyshortcuts="Control+K Meta+K" act={() => find(session)}>
       Find<kbd aria-hidden="true">Ctrl K</kbd>
     </Button>
   );
