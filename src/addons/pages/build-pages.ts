@@ -121,6 +121,7 @@ async function bundle(
         metafile: true,
         format: 'esm',
         target: TARGET,
+        loader: { '.md': 'text' },
         jsx: 'automatic',
         jsxImportSource: 'preact',
       }),

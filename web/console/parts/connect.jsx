@@ -1,5 +1,6 @@
 /** The way of an application to its flags: a token, the code of an SDK with it, and whether the application has asked yet. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import MANUAL from '../../../docs/connect-an-application.md';
 import { asOption, Filter } from '../forms/choice.jsx';
 import { openPanel } from '../forms/panel.jsx';
 import { useCopy } from '../forms/secret.jsx';
@@ -16,136 +17,20 @@ const PAUSE_MS = 2_000;
 
 const NO_TOKEN = 'YOUR-TOKEN';
 
-/** @typedef {{ url: string, secret: string, flag: string }} Of */
+/** The address of the server in the manual, and its tokens with their types. */
+const ADDRESS = /http:\/\/localhost:4242\//g;
+const SECRET = /\*:development\.(client|frontend)-secret/g;
 
-/** By SDK: the type of token that it takes, and the code. @type {Readonly<Record<string, readonly [type: 'client' | 'frontend', code: (of: Of) => string]>>} */
-const SNIPPETS = {
-  'Node.js': [
-    'client',
-    ({ url, secret, flag }) => `// npm install unleash-client
-import { startUnleash } from 'unleash-client';
+/** Headings and beginnings of paragraphs of the manual's page, below each of which is the code for an SDK. */
+const SDKS = ['Node.js', 'Browsers', 'React', 'Go', 'Java', 'Python', '.NET', 'Ruby', 'PHP', 'Plain HTTP'];
 
-const unleash = await startUnleash({
-  url: '${url}',
-  appName: 'my-application',
-  customHeaders: { Authorization: '${secret}' },
-});
-console.log(unleash.isEnabled('${flag}'));`,
-  ],
-  Browser: [
-    'frontend',
-    ({ url, secret, flag }) => `// npm install unleash-proxy-client
-import { UnleashClient } from 'unleash-proxy-client';
-
-const unleash = new UnleashClient({
-  url: '${url}frontend',
-  clientKey: '${secret}',
-  appName: 'my-application',
-});
-await unleash.start();
-console.log(unleash.isEnabled('${flag}'));`,
-  ],
-  React: [
-    'frontend',
-    ({ url, secret, flag }) => `// npm install @unleash/proxy-client-react unleash-proxy-client
-import { FlagProvider, useFlag } from '@unleash/proxy-client-react';
-
-const config = {
-  url: '${url}frontend',
-  clientKey: '${secret}',
-  appName: 'my-application',
-};
-const Page = () => (useFlag('${flag}') ? 'new' : 'old');
-
-export const App = () => (
-  <FlagProvider config={config}>
-    <Page />
-  </FlagProvider>
-);`,
-  ],
-  Go: [
-    'client',
-    ({ url, secret, flag }) => `// go get github.com/Unleash/unleash-go-sdk/v5
-unleash.Initialize(
-	unleash.WithListener(&unleash.DebugListener{}),
-	unleash.WithAppName("my-application"),
-	unleash.WithUrl("${url}"),
-	unleash.WithCustomHeaders(http.Header{"Authorization": {"${secret}"}}),
-)
-unleash.WaitForReady()
-fmt.Println(unleash.IsEnabled("${flag}"))`,
-  ],
-  Java: [
-    'client',
-    ({ url, secret, flag }) => `// io.getunleash:unleash-client-java
-Unleash unleash = new DefaultUnleash(UnleashConfig.builder()
-    .appName("my-application")
-    .instanceId("my-instance")
-    .unleashAPI("${url}")
-    .apiKey("${secret}")
-    .synchronousFetchOnInitialisation(true)
-    .build());
-System.out.println(unleash.isEnabled("${flag}"));`,
-  ],
-  Python: [
-    'client',
-    ({ url, secret, flag }) => `# pip install UnleashClient
-from UnleashClient import UnleashClient
-
-client = UnleashClient(
-    url="${url}",
-    app_name="my-application",
-    custom_headers={"Authorization": "${secret}"},
-)
-client.initialize_client()
-print(client.is_enabled("${flag}"))`,
-  ],
-  '.NET': [
-    'client',
-    ({ url, secret, flag }) => `// dotnet add package Unleash.Client
-using Unleash;
-using Unleash.ClientFactory;
-
-var settings = new UnleashSettings
-{
-    AppName = "my-application",
-    UnleashApi = new Uri("${url}"),
-    CustomHttpHeaders = new Dictionary<string, string> { ["Authorization"] = "${secret}" },
-};
-var unleash = await new UnleashClientFactory().CreateClientAsync(settings, synchronousInitialization: true);
-Console.WriteLine(unleash.IsEnabled("${flag}"));`,
-  ],
-  Ruby: [
-    'client',
-    ({ url, secret, flag }) => `# gem install unleash
-require 'unleash'
-
-client = Unleash::Client.new(
-  url: '${url}',
-  app_name: 'my-application',
-  custom_http_headers: { 'Authorization': '${secret}' },
-)
-puts client.is_enabled?('${flag}')`,
-  ],
-  PHP: [
-    'client',
-    ({
-      url,
-      secret,
-      flag,
-    }) => `// composer require unleash/client symfony/http-client nyholm/psr7 symfony/cache
-use Unleash\\Client\\UnleashBuilder;
-
-$unleash = UnleashBuilder::create()
-    ->withAppUrl('${url}')
-    ->withAppName('my-application')
-    ->withInstanceId('my-instance')
-    ->withHeader('Authorization', '${secret}')
-    ->build();
-var_dump($unleash->isEnabled('${flag}'));`,
-  ],
-  curl: ['client', ({ url, secret }) => `curl -H 'Authorization: ${secret}' '${url}client/features'`],
-};
+/** The code, and the type of token that it takes. @param {string} sdk */
+function exampleOf(sdk) {
+  const [, below = ''] = MANUAL.split(new RegExp(`^(?:## )?${sdk}:?$`, 'm'));
+  const [, code = ''] = /```\w+\n(.*?)\n```/s.exec(below) ?? [];
+  const [type = 'client'] = [...code.matchAll(SECRET)].map(([, type]) => type);
+  return { code, type };
+}
 
 /** @param {Flag} flag */
 export const showCode = ({ project, name, environments }) =>
@@ -161,14 +46,13 @@ export function Connect({ project, environments, flag = 'my-flag' }) {
   const [sdk, setSdk] = useState('Node.js');
   const [tokens, setTokens] = useState(/** @type {Readonly<Record<string, ApiToken>>} */ ({}));
   const shown = useRef(/** @type {HTMLPreElement | null} */ (null));
-  const [type, code] = SNIPPETS[sdk] ?? ['client', () => ''];
+  const { type, code } = exampleOf(sdk);
   const which = `${type} ${environment}`;
   const token = tokens[which];
-  const text = code({
-    url: new URL('api/', document.baseURI).href,
-    secret: token?.secret ?? NO_TOKEN,
-    flag,
-  });
+  const text = code
+    .replaceAll(ADDRESS, new URL('.', document.baseURI).href)
+    .replaceAll(SECRET, token?.secret ?? NO_TOKEN)
+    .replaceAll('new-checkout', flag);
   const { copy, said } = useCopy(shown, text);
   const seenAt = useFirstUse(session, project, token);
   async function create() {
@@ -179,12 +63,7 @@ export function Connect({ project, environments, flag = 'my-flag' }) {
   }
   return (
     <div class="row snippet">
-      <Filter
-        label="SDK of the application"
-        options={Object.keys(SNIPPETS).map(asOption)}
-        value={sdk}
-        change={setSdk}
-      />
+      <Filter label="SDK of the application" options={SDKS.map(asOption)} value={sdk} change={setSdk} />
       <Filter
         label="Environment of the application"
         options={environments.map(asOption)}
