@@ -1,6 +1,7 @@
 /** A page that lists things of one kind, with what can be done to each and a way to make another. */
-import { useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { counted } from '../format.js';
+import { noticeRefusal } from '../notices.jsx';
 import { useResource } from '../resource.jsx';
 import { Name, visible } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -108,19 +109,24 @@ const PAGE = 50;
  */
 export function useFound(search, list, isNews) {
   const { client } = useSession();
-  const [asked, setAsked] = useState({ search, count: PAGE });
-  const count = asked.search === search ? asked.count : PAGE;
+  const asked = useMemo(() => ({ count: PAGE }), [search]);
   const load = async () => {
-    const offsets = Array.from({ length: count / PAGE }, (_, index) => index * PAGE);
+    const offsets = Array.from({ length: asked.count / PAGE }, (_, index) => index * PAGE);
     const pages = await Promise.all(
       offsets.map((offset) => client.get(`${search}&offset=${offset}&limit=${PAGE}`)),
     );
-    /** @type {readonly Row[]} */
-    const rows = pages.flatMap((page) => page[list]);
-    return { rows, total: /** @type {number} */ (pages[0].total), page: pages[0] };
+    // What came between two pages moves rows of the one into the other.
+    const rows = new Map(pages.flatMap((page) => page[list]).map((row) => [row.id ?? row.name, row]));
+    const total = /** @type {number} */ (pages[0].total);
+    return { rows: /** @type {readonly Row[]} */ ([...rows.values()]), total, page: pages[0] };
   };
-  const resource = useResource(load, [client, search, count], isNews);
-  return { ...resource, more: () => setAsked({ search, count: count + PAGE }) };
+  const resource = useResource(load, [client, search], isNews);
+  const more = async () => {
+    asked.count += PAGE;
+    await resource.refresh();
+    if (resource.error.value !== null) noticeRefusal(resource.error.value);
+  };
+  return { ...resource, more };
 }
 
 /** The rows that were found, with how many there are and a way to more of them. @param {Parameters<typeof Listing>[0] & { one: string, total: number, more: () => void }} props */
