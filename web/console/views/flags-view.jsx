@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { useEvents } from '../feed.js';
-import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
+import { filtered, filterOf, listOf, NO_FILTER, queryOf } from '../flag-filter.js';
 import { ordered } from '../flag-order.js';
 import { createFlagUpdates } from '../flag-updates.js';
 import { counted } from '../format.js';
@@ -68,12 +68,11 @@ function Flags({ project, overview, owners, askOwners }) {
   /** @param {number} id */
   const ownerName = (id) => names.get(id) ?? (id === 0 ? 'unknown' : `user ${id}`);
   const shown = useDeferred(filter);
-  const { sort, first } = shown;
+  const { sort, first, show, hide, rows } = shown;
   const inOrder = useMemo(
     () => ordered(overview.features, sort, { isFavoriteFirst: first === '', ownerName }),
     [overview, names, sort, first],
   );
-  useEffect(() => prepareTexts(overview.features), [overview]);
   const matching = useMemo(() => filtered(inOrder, shown), [inOrder, shown]);
   const environments = overview.environments.map(({ environment }) => environment);
   const requested = useRequests((by) => requestedIn(by, project), [project]) ?? NONE;
@@ -85,25 +84,28 @@ function Flags({ project, overview, owners, askOwners }) {
     setChosen(next);
   }
   // A flag that is gone, or filtered out, is not changed with the others.
-  const acted = useMemo(() => matching.filter(({ name }) => chosen.has(name)), [matching, chosen]);
+  const acted = useMemo(
+    () => (chosen.size === 0 ? [] : matching.filter(({ name }) => chosen.has(name))),
+    [matching, chosen],
+  );
   const table = useMemo(
     () => (
       <FlagTable
         project={project}
-        environments={environments.filter((name) => !listOf(shown.hide).has(name))}
-        columns={listOf(shown.show)}
-        isChosen={shown.show !== NO_FILTER.show}
+        environments={environments.filter((name) => !listOf(hide).has(name))}
+        columns={listOf(show)}
+        isChosen={show !== NO_FILTER.show}
         ownerName={ownerName}
         sort={sort}
         setSort={(next) => setFilter({ sort: next })}
-        isDense={shown.rows === 'dense'}
+        isDense={rows === 'dense'}
         flags={matching}
         requested={requested}
         chosen={chosen}
         choose={may ? choose : null}
       />
     ),
-    [project, overview, names, shown, matching, requested, chosen, may],
+    [project, overview, names, sort, show, hide, rows, matching, requested, chosen, may],
   );
   return (
     <>
@@ -170,11 +172,17 @@ function useDeferred(value) {
 
 /** The filter in the address, which “Back” brings back. @param {string} project @returns {[FlagFilter, (changed: Partial<FlagFilter>) => void]} */
 function useFilter(project) {
-  const query = place.value?.view === 'flags' && place.value.project === project ? place.value.query : '';
+  const queryHere = () =>
+    place.value?.view === 'flags' && place.value.project === project ? place.value.query : '';
+  const query = queryHere();
   const filter = useMemo(() => filterOf(query), [query]);
   return [
     filter,
-    (changed) => replacePlace({ view: 'flags', project, query: queryOf({ ...filter, ...changed }) }),
+    (changed) => {
+      // It may have changed since the control was drawn.
+      const next = { ...filterOf(queryHere()), ...changed };
+      replacePlace({ view: 'flags', project, query: queryOf(next) });
+    },
   ];
 }
 
