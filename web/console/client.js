@@ -51,10 +51,10 @@ export function createClient(renew = async () => false, replaced = () => 0) {
   /**
    * @param {string} method
    * @param {string} path below `api/admin`, made with `path`
-   * @param {{ body?: unknown, ifMatch?: string }} [options]
+   * @param {{ body?: unknown, ifMatch?: string, key?: string }} [options]
    * @returns {Promise<{ body: any, etag: string }>}
    */
-  async function call(method, path, { body, ifMatch = '' } = {}) {
+  async function call(method, path, { body, ifMatch = '', key = '' } = {}) {
     const send = () =>
       request(`api/admin${path}`, {
         method,
@@ -63,6 +63,7 @@ export function createClient(renew = async () => false, replaced = () => 0) {
         cache: 'no-cache',
         headers: {
           ...(ifMatch !== '' && { 'if-match': ifMatch }),
+          ...(key !== '' && { 'idempotency-key': key }),
           ...(newest > 0 && { 'flagstaff-at-least': String(newest) }),
         },
       });
@@ -98,9 +99,9 @@ export function createClient(renew = async () => false, replaced = () => 0) {
     read,
     /** @param {string} path @param {unknown} [body] */
     post: async (path, body) => (await call('POST', path, { body })).body,
-    /** @param {Change} change @param {string} [ifMatch] */
-    change: async ({ method, path, body }, ifMatch = '') =>
-      (await call(method, path, { body, ifMatch })).body,
+    /** @param {Change} change @param {string} [ifMatch] @param {string} [key] under which the server makes it once, however often it is sent */
+    change: async ({ method, path, body }, ifMatch = '', key = '') =>
+      (await call(method, path, { body, ifMatch, key })).body,
   };
 }
 
@@ -168,6 +169,22 @@ const detailsIn = (body) =>
  */
 export function path(texts, ...parts) {
   return texts.reduce((before, text, index) => before + encodeURIComponent(parts[index - 1] ?? '') + text);
+}
+
+/** The client of one form: a change whose response was lost is made once, although it is sent again. @param {Client} client @returns {Client} */
+export function onceEach(client) {
+  /** @type {Map<string, string>} */
+  const keys = new Map();
+  return {
+    ...client,
+    change(change, ifMatch) {
+      const { method, path, body } = change;
+      const sent = JSON.stringify([method, path, body]);
+      const key = keys.get(sent) ?? `${Date.now()}-${Math.random()}`;
+      keys.set(sent, key);
+      return client.change(change, ifMatch, key);
+    },
+  };
 }
 
 /** @param {unknown} error */

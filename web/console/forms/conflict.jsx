@@ -1,10 +1,12 @@
 /** Somebody else changed what is edited while a form was open: who, when, what, and how to take both. */
 import { path } from '../client.js';
+import { changesOf } from '../differences.js';
 import { Button } from '../parts/button.jsx';
+import { DifferenceLine } from '../parts/difference-line.jsx';
 import { Changes } from '../parts/event-item.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
-import { Name, Said } from '../said.jsx';
-import { deedOf, shown } from '../words.js';
+import { Name } from '../said.jsx';
+import { deedOf } from '../words.js';
 
 /** @import { Client } from '../client.js' */
 /** @import { Edit, EventPage, LoggedEvent, Pinned, Session } from '../types.d.ts' */
@@ -96,18 +98,12 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
       {theirs === null ? (
         <p>What you edited was deleted, so your change cannot be saved.</p>
       ) : (
-        both.map((name) => (
-          <p key={name} class="event-field">
-            {`${name}: theirs is `}
-            <ins>
-              <Said text={shown(theirs[name])} />
-            </ins>
-            , yours is{' '}
-            <ins>
-              <Said text={shown(mine[name])} />
-            </ins>
-          </p>
-        ))
+        <>
+          {both.length === 0 ? null : <p>Theirs, and yours:</p>}
+          {changesOf({ preData: only(both, theirs), data: only(both, mine) }).map((one) => (
+            <DifferenceLine key={one.name} of={one} />
+          ))}
+        </>
       )}
       <div class="row question-answers">
         <Button act={close}>Keep only theirs</Button>
@@ -120,6 +116,9 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
     </section>
   );
 }
+
+/** @param {readonly string[]} names @param {Record<string, unknown>} values */
+const only = (names, values) => Object.fromEntries(names.map((name) => [name, values[name]]));
 
 /** Shows who was faster, and what they did. @param {{ events: readonly LoggedEvent[] }} props */
 export function ByOthers({ events }) {

@@ -12,7 +12,7 @@ import {
   skipText,
   takeBack,
 } from '../changes.jsx';
-import { messageOf, Refused } from '../client.js';
+import { messageOf, onceEach, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
 import { maySkip, proposalsOf, proposing } from '../proposals.jsx';
@@ -32,7 +32,8 @@ import { Tabs } from './tabs.jsx';
 
 /** Resolves once the dialog is closed. @template {object} V @param {Session} session @param {Edit<V>} edit */
 export function openEdit(session, edit) {
-  return openDialog((close) => <EditDialog session={session} edit={edit} close={close} />);
+  const sending = { ...session, client: onceEach(session.client) };
+  return openDialog((close) => <EditDialog session={sending} edit={edit} close={close} />);
 }
 
 /** @param {{ session: Session, edit: Edit<any>, close: () => void }} props */
@@ -194,8 +195,9 @@ function useForm(session, edit, close) {
     setRefusal(null);
     try {
       const missing = missingIn(edit, values);
-      if (missing.length > 0) throw new Refused(0, 'Fill in the required fields.', missing);
-      if (await isOutdated(session, edit, base.etag)) return await showConflict();
+      if (missing.length > 0) throw new Refused(400, 'Fill in the required fields.', missing);
+      // What it sent before may be what has changed since; whether it is, the server knows.
+      if (refusal?.status !== 0 && (await isOutdated(session, edit, base.etag))) return await showConflict();
       const question = { agree: 'Save', ...edit, environment, change: edit.change(values), isAnyway };
       if (noticed === null && !(await mayChangeProduction(session, question, edit.sentence(values)))) return;
       await save(session, edit, values, { ...base, isAnyway });

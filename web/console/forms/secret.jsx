@@ -1,11 +1,15 @@
 /** A secret, which is shown once and kept by nobody: a token or a link that is copied and handed on. */
 import { useRef, useState } from 'preact/hooks';
+import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
 import { Sentence } from '../said.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 
-/** Resolves once the dialog is closed. @param {{ title: string, lead: string, label: string, secret: string }} of */
-export const showSecret = (of) => openDialog((close) => <Secret {...of} close={close} />);
+/** Resolves once the dialog is closed. @param {{ title: string, lead: string, label: string, secret: string | null }} of `secret`: null where the response with it was lost */
+export async function showSecret({ secret, ...of }) {
+  if (secret !== null) return openDialog((close) => <Secret {...of} secret={secret} close={close} />);
+  notice('refused', 'It was made, but its secret was lost on the way: delete it, and make another.');
+}
 
 /**
  * Copies a text that is shown, or selects it where the browser lets nobody copy.
