@@ -10,6 +10,7 @@ import {
   DRAFT_KEPT,
   describeConsole,
   isAccessible,
+  signal,
 } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import type { Call } from '../support/server.ts';
@@ -116,6 +117,27 @@ describeConsole('the edges of a day in the console', (shared) => {
     await token.getByLabel('Name', { exact: true }).fill('lost');
     await sendTwice(token, 'Create', /api-tokens$/);
     await page.getByText('its secret was lost on the way: delete it, and make another.').waitFor();
+  });
+
+  it('a press that a slow server has not answered yet begins nothing else, and is seen to be on its way', async () => {
+    await makeFlag(call, 'slow');
+    const page = await openFlag('slow');
+    const asked: string[] = [];
+    const answer = signal();
+    for (const path of ['environments/project/default', 'projects/default/flags-as-code'])
+      await page.route(`**/api/admin/${path}*`, async (route) => {
+        asked.push(path);
+        await answer.promise;
+        await route.continue();
+      });
+    const opener = page.getByRole('button', { name: 'Choose who… in development', exact: true });
+    await opener.click();
+    await opener.and(page.locator('[aria-busy=true]')).click();
+    for (const _ of [1, 2]) await choose(page, 'More for this flag', 'Promote…');
+    answer.resolve();
+    for (const name of ['New strategy in development', 'Promote slow'])
+      await page.getByRole('dialog', { name, includeHidden: true }).waitFor({ state: 'attached' });
+    assert.deepEqual(asked, ['environments/project/default', 'projects/default/flags-as-code']);
   });
 
   it('a conflict tells in words what both changed', async () => {

@@ -14,7 +14,7 @@ import {
 } from '../changes.jsx';
 import { messageOf, onceEach, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
-import { Button } from '../parts/button.jsx';
+import { Button, useOnce } from '../parts/button.jsx';
 import { maySkip, proposalsOf, proposing } from '../proposals.jsx';
 import { useDelayed } from '../resource.jsx';
 import { Sentence } from '../said.jsx';
@@ -152,7 +152,7 @@ function useForm(session, edit, close) {
   );
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, once] = useOnce();
   const [tab, setTab] = useState(edit.tabs?.[0]?.[0] ?? '');
   const ref = useRef(/** @type {HTMLFormElement | null} */ (null));
   /** Two changes may come between two renders. */
@@ -182,6 +182,9 @@ function useForm(session, edit, close) {
   );
   const noticed = found?.environment === environment && found?.who !== null ? found : null;
 
+  /** @param {boolean | undefined} isAnyway */
+  const send = (isAnyway) => once(() => sendNow(isAnyway));
+
   /** @param {Event} event */
   function submit(event) {
     event.preventDefault();
@@ -189,9 +192,7 @@ function useForm(session, edit, close) {
   }
 
   /** @param {boolean | undefined} isAnyway */
-  async function send(isAnyway) {
-    if (isBusy) return;
-    setBusy(true);
+  async function sendNow(isAnyway) {
     setRefusal(null);
     try {
       const missing = missingIn(edit, values);
@@ -205,8 +206,6 @@ function useForm(session, edit, close) {
       close();
     } catch (error) {
       await onRefused(error);
-    } finally {
-      setBusy(false);
     }
   }
 

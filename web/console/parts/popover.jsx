@@ -9,8 +9,8 @@ const MARGIN = 12;
 /** To what opens it, in pixels. */
 const GAP = 4;
 
-/** @param {{ title: ComponentChildren, label?: string, looks?: string, onOpen?: () => void, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
-export function Popover({ title, label, looks = '', onOpen, children }) {
+/** @param {{ title: ComponentChildren, label?: string, looks?: string, isBusy?: boolean, onOpen?: () => void, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
+export function Popover({ title, label, looks = '', isBusy = false, onOpen, children }) {
   const id = useId();
   const opener = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const content = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -34,7 +34,15 @@ export function Popover({ title, label, looks = '', onOpen, children }) {
   }
   return (
     <div class={`popover ${looks}`}>
-      <button type="button" class="button" popovertarget={id} aria-label={label} title={label} ref={opener}>
+      <button
+        type="button"
+        class="button"
+        popovertarget={id}
+        aria-busy={isBusy || undefined}
+        aria-label={label}
+        title={label}
+        ref={opener}
+      >
         {title}
       </button>
       <div class="popover-content" id={id} popover="auto" ref={content} onBeforeToggle={onBeforeToggle}>

@@ -1,6 +1,5 @@
 /** Marks a flag or a project as a favorite of whoever is signed in. */
 
-import { useState } from 'preact/hooks';
 import { changing } from '../client.js';
 import { noticeRefusal } from '../notices.jsx';
 import { visible } from '../said.jsx';
@@ -10,18 +9,14 @@ import { Button } from './button.jsx';
 /** @param {{ at: string, name: string, isFavorite: boolean }} props `at`: the path of what is marked */
 export function Star({ at, name, isFavorite }) {
   const session = useSession();
-  const [isBusy, setBusy] = useState(false);
   // Favorites are those of a user: a token, or anybody where authentication is off, has none.
   if (!session.isUser) return null;
   async function turn() {
-    if (isBusy) return;
-    setBusy(true);
     try {
       await session.client.change(changing(isFavorite ? 'DELETE' : 'POST', `${at}/favorites`));
     } catch (error) {
       noticeRefusal(error);
     }
-    setBusy(false);
     void session.feed.look();
   }
   return (

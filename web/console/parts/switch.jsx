@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { tryChangeFlag } from '../changes.jsx';
 import { askToSwitch } from '../edit/switch.js';
 import { useSession } from '../session.js';
+import { useOnce } from './button.jsx';
 
 /**
  * @typedef {object} SwitchProps
@@ -17,7 +18,7 @@ import { useSession } from '../session.js';
 export function FlagSwitch({ project, flag, environment, state, isArchived = false }) {
   const session = useSession();
   const [wanted, setWanted] = useState(/** @type {boolean | null} */ (null));
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, once] = useOnce();
   const stateBefore = useRef(state);
   // What the server says after the change counts, whatever was wished.
   useEffect(() => {
@@ -27,18 +28,12 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
   const may = session.may('flags', project);
 
   async function turn() {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      const of = { project, flag, environment };
-      const switching = await askToSwitch(session, of, !isOn, state?.hasStrategies === true);
-      if (switching === null) return;
-      stateBefore.current = state;
-      setWanted(!isOn);
-      if (!(await tryChangeFlag(session, { project, flag, ...switching }))) setWanted(null);
-    } finally {
-      setBusy(false);
-    }
+    const of = { project, flag, environment };
+    const switching = await askToSwitch(session, of, !isOn, state?.hasStrategies === true);
+    if (switching === null) return;
+    stateBefore.current = state;
+    setWanted(!isOn);
+    if (!(await tryChangeFlag(session, { project, flag, ...switching }))) setWanted(null);
   }
 
   return (
@@ -51,7 +46,7 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
       aria-busy={isBusy ? 'true' : undefined}
       disabled={!may || isArchived}
       title={reasonOf(project, may, isArchived)}
-      onClick={() => void turn()}
+      onClick={() => void once(turn)}
     />
   );
 }
