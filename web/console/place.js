@@ -93,10 +93,14 @@ export function useQuery() {
   };
 }
 
-/** Changes the address of what is shown already, without a step in the history. @param {Place} to */
+/** Changes the address of what is shown already, without a step in the history: once that is painted, because browsers take milliseconds for it. @param {Place} to */
 export function replacePlace(to) {
-  history.replaceState(history.state, '', hrefOf(to));
   place.value = to;
+  const write = () => {
+    if (place.value === to) history.replaceState(history.state, '', hrefOf(to));
+  };
+  // What follows the first paint comes first.
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(write)));
 }
 
 /** @param {string} hash */
