@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
 import { evaluateIn, evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
-import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
+import { addStrategy, archive, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 /** The height of a small laptop, and how many flags are seen at once there. */
 const HEIGHT = 800;
@@ -223,13 +223,22 @@ describeConsole('finding in the console', (shared) => {
   });
 
   it('shows in the search box what the list is narrowed by, and keeps both filters that are set at once', async () => {
+    await makeFlag(shared.server.call, 'placed');
+    for (const environment of ['development', 'production']) {
+      await addStrategy(shared.server.call, 'placed', {}, environment);
+      await shared.server.call('POST', `${environmentPath('placed', environment)}/on`);
+    }
+    await makeFlag(shared.server.call, 'put-away');
+    await archive(shared.server.call, 'put-away');
     const page = await shared.signedIn({ place: '#/all-flags' });
+    await page.locator('[data-row=placed]').getByText('production, development', { exact: true }).waitFor();
     const box = page.getByLabel('Search all flags');
     await box.fill('of no flag');
     // Mostly before the address has what is typed; beside other work behind it, in the other order.
     await page.getByLabel('Any type').selectOption('release');
     await page.waitForURL(({ hash }) => hash.includes('type=release') && hash.includes('query=of+no+flag'));
-    await page.getByRole('link', { name: 'Archived', exact: true }).click();
+    // How many there are of each is said before it is opened.
+    await page.getByRole('link', { name: /^Archived \(\d+\)$/ }).click();
     await page.locator('.saved [aria-current]').filter({ hasText: 'Archived' }).waitFor();
     assert.equal(await box.inputValue(), '');
   });

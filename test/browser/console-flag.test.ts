@@ -158,7 +158,10 @@ describeConsole('the page of a flag', (shared) => {
 
   it('shows the use of a flag once there is one, and leads to the applications that it names', async () => {
     await makeFlag(shared.server.call, 'used');
-    const page = await shared.signedIn({ place: '#/projects/default/flags/used' });
+    const page = await shared.signedIn({
+      place: '#/projects/default/flags/used',
+      expected: /ERR_INTERNET_DISCONNECTED/,
+    });
     await page.getByRole('heading', { name: 'Stages' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
     await evaluateInProduction(shared.server, 'used');
@@ -196,6 +199,16 @@ describeConsole('the page of a flag', (shared) => {
     await usage.getByLabel('Period').selectOption('Last 30 days');
     await usage.getByRole('columnheader', { name: 'Day' }).waitFor();
     await usage.locator('canvas').waitFor();
+    // Nothing is said of a time that is not loaded.
+    await page.context().setOffline(true);
+    await usage.getByLabel('Period').selectOption('Last hour');
+    await usage.getByRole('status').getByText('The server cannot be reached.').waitFor();
+    await page.context().setOffline(false);
+    await usage.getByRole('columnheader', { name: 'Minute' }).waitFor();
+    await usage
+      .getByRole('status')
+      .getByText(/^1 evaluation/)
+      .waitFor();
     await page.getByText('asked for by').getByRole('button', { name: 'shop' }).click();
     await page.getByRole('dialog', { name: /^Application/ }).waitFor();
   });

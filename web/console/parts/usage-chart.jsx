@@ -1,6 +1,6 @@
 /** How often applications evaluated a flag, the flags of a project or all flags, as curves by the minute, the hour or the day, with what was changed meanwhile. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { path } from '../client.js';
+import { messageOf, path } from '../client.js';
 import { counted, number } from '../format.js';
 import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
@@ -157,19 +157,23 @@ function Usage({ at, of, none, first = '', marks = [] }) {
           <Filter label="Period" options={SPANS} value={hours} change={setHours} />
         </div>
       </div>
-      {loaded === undefined ? null : counts.length === 0 ? (
-        <p class="muted">{none}</p>
-      ) : (
-        <>
-          <p class="muted">{text}</p>
-          <Plot
-            {...picture}
-            label={text}
-            marks={marks.filter(
-              (mark) => here === '' || mark.environment === null || mark.environment === here,
-            )}
-          />
-        </>
+      <p class="muted" role="status">
+        {usage.error.value !== null
+          ? messageOf(usage.error.value)
+          : loaded?.hours !== Number(hours)
+            ? 'Loading…'
+            : counts.length === 0
+              ? none
+              : text}
+      </p>
+      {counts.length === 0 ? null : (
+        <Plot
+          {...picture}
+          label={text}
+          marks={marks.filter(
+            (mark) => here === '' || mark.environment === null || mark.environment === here,
+          )}
+        />
       )}
     </>
   );

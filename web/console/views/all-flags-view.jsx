@@ -1,5 +1,4 @@
 /** The flags of all projects, as the filter in the address says, which a bookmark keeps. */
-import { useMemo } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { number } from '../format.js';
 import { asOptions, QueryFilter } from '../forms/choice.jsx';
@@ -10,7 +9,8 @@ import { Requested } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { hrefOf, useQuery } from '../place.js';
-import { anyEvent, useRead, whenLoaded } from '../resource.jsx';
+import { anyEvent, useRead, useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES, STAGES } from '../words.js';
 
@@ -37,17 +37,19 @@ const SAVED = [
   ['Archived', 'archived=true'],
 ];
 
+/** The search for what a filter of the address asks for. @param {string} query */
+function searchOf(query) {
+  const given = new URLSearchParams(query);
+  const parameters = Object.entries(FILTERS).flatMap(([name, sent]) =>
+    given.get(name) ? [[name, sent(given.get(name) ?? '')]] : [],
+  );
+  return `/search/features?${new URLSearchParams([...parameters, ['sortOrder', 'desc'], ['favoritesFirst', 'true']])}`;
+}
+
 export function AllFlagsView() {
   const { query } = useQuery();
-  const asked = useMemo(() => {
-    const given = new URLSearchParams(query);
-    const parameters = Object.entries(FILTERS).flatMap(([name, sent]) =>
-      given.get(name) ? [[name, sent(given.get(name) ?? '')]] : [],
-    );
-    return new URLSearchParams([...parameters, ['sortOrder', 'desc'], ['favoritesFirst', 'true']]);
-  }, [query]);
   /** @type {ReturnType<typeof useFound<FoundFlag>>} */
-  const found = useFound(`/search/features?${asked}`, 'features', anyEvent);
+  const found = useFound(searchOf(query), 'features', anyEvent);
   return (
     <>
       <ListingHead
@@ -87,18 +89,33 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
       project,
       type,
       STAGES[lifecycle.stage],
-      environments
-        .filter(({ enabled }) => enabled)
-        .map((one) => one.name)
-        .join(', ') || 'nowhere',
+      <span key="on" class="cut">
+        <Name text={placesText(environments)} />
+      </span>,
       <LastTime key="seen" iso={lastSeenAt} />,
     ],
   };
 }
 
+/** Such as: production and 4 more. @param {FoundFlag['environments']} environments */
+function placesText(environments) {
+  const on = environments
+    .filter(({ enabled }) => enabled)
+    .sort((one, other) => Number(other.type === 'production') - Number(one.type === 'production'));
+  const [first, ...others] = on.map(({ name }) => name);
+  if (first === undefined) return 'nowhere';
+  return others.length > 1 ? `${first} and ${others.length} more` : [first, ...others].join(', ');
+}
+
 function Tools() {
-  const { projects } = useSession();
+  const { client, projects } = useSession();
   const { query } = useQuery();
+  const totals = useResource(
+    () =>
+      Promise.all(SAVED.map(async ([, filter]) => (await client.get(`${searchOf(filter)}&limit=1`)).total)),
+    [client],
+    ({ type }) => type.startsWith('feature-'),
+  ).loaded.value?.value;
   /** @type {StageCounts | undefined} */
   const counts = useRead('/lifecycle/count').loaded.value?.value;
   /** With how many are in each. @type {readonly (readonly [string, string])[]} */
@@ -109,13 +126,14 @@ function Tools() {
   return (
     <>
       <nav class="row facts saved" aria-label="Filters">
-        {SAVED.map(([name, filter]) => (
+        {SAVED.map(([name, filter], index) => (
           <a
             key={name}
             href={hrefOf({ view: 'all-flags', query: filter })}
             aria-current={query === filter ? 'true' : undefined}
           >
             {name}
+            {totals === undefined ? null : ` (${number(totals[index])})`}
           </a>
         ))}
       </nav>
