@@ -207,6 +207,18 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
   });
 
+  it('what is typed on a page is there again once somebody whose sessions were ended has signed in', async () => {
+    const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
+    const page = await signedIn({ token, place: '#/playground', expected: /status of 401/ });
+    await page.getByLabel('Context of the users').fill('userId: grace');
+    await page.evaluate(DRAFT_KEPT);
+    await page.request.delete(`${shared.server.origin}/auth/sessions`);
+    await page.getByLabel('API token or personal token').fill(token);
+    await press(page, 'Sign in');
+    await page.getByRole('button', { name: 'Evaluate' }).waitFor();
+    assert.equal(await page.getByLabel('Context of the users').inputValue(), 'userId: grace');
+  });
+
   it('what was typed is there again after a reload, until it is sent or given up, and gone after signing out', async () => {
     await makeFlag(call, 'drafted');
     await addStrategy(call, 'drafted', rollout(10));

@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { messageOf } from '../client.js';
 import { asOption, Filter } from '../forms/choice.jsx';
+import { useDraft } from '../forms/drafts.js';
 import { Sentence, said } from '../said.jsx';
 import { useSession } from '../session.js';
 import { comparisonOf, kindText } from '../words.js';
@@ -14,14 +15,14 @@ import { comparisonOf, kindText } from '../words.js';
 
 /** @param {{ flag: Flag }} props */
 export function WhyCard({ flag }) {
-  const { client } = useSession();
+  const { client, me } = useSession();
   const names = flag.environments.map(({ name }) => name);
-  const [environment, setEnvironment] = useState(names[0] ?? '');
-  const [context, setContext] = useState('userId: ada');
+  const first = { environment: names[0] ?? '', context: 'userId: ada' };
+  const [{ environment, context }, set] = useDraft(`${me.user.id} why`, first);
   const [answer, setAnswer] = useState(/** @type {Explanation | string | null} */ (null));
   const id = useId();
   /** @param {TargetedEvent<HTMLTextAreaElement>} event */
-  const onInput = (event) => setContext(event.currentTarget.value);
+  const onInput = (event) => set({ context: event.currentTarget.value });
   /** @param {Event} event */
   async function ask(event) {
     event.preventDefault();
@@ -42,7 +43,7 @@ export function WhyCard({ flag }) {
               label="Environment to test"
               options={names.map(asOption)}
               value={environment}
-              change={setEnvironment}
+              change={(chosen) => set({ environment: chosen })}
             />
             <button class="button">Why?</button>
           </div>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { counted } from '../format.js';
 import { asOptions, Filter } from '../forms/choice.jsx';
+import { useDraft } from '../forms/drafts.js';
 import { field } from '../forms/field.js';
 import { FieldRow } from '../forms/fields.jsx';
 import { SearchBox } from '../forms/inputs.jsx';
@@ -20,11 +21,10 @@ import { useSession } from '../session.js';
 const SHOWN_MAX = 200;
 
 export function PlaygroundView() {
-  const { client, environmentTypes, projects } = useSession();
+  const { client, environmentTypes, me, projects } = useSession();
   const environments = [...environmentTypes.value.keys()];
-  const [question, setQuestion] = useState(
-    /** @type {Question} */ ({ environments, project: '*', context: 'userId: ada, bob' }),
-  );
+  const first = /** @type {Question} */ ({ environments, project: '*', context: 'userId: ada, bob' });
+  const [question, set] = useDraft(`${me.user.id} playground`, first);
   const [answer, setAnswer] = useState(/** @type {AdvancedPlayground | string | null} */ (null));
   /** @type {readonly Field<Question>[]} */
   const fields = [
@@ -51,13 +51,7 @@ export function PlaygroundView() {
       <ListingHead title="Playground" lead="See which flags users would get. Nothing is recorded." />
       <form class="stack playground" onSubmit={ask}>
         {fields.map((field) => (
-          <FieldRow
-            key={field.name}
-            field={field}
-            values={question}
-            set={(changed) => setQuestion({ ...question, ...changed })}
-            issuesAt={() => []}
-          />
+          <FieldRow key={field.name} field={field} values={question} set={set} issuesAt={() => []} />
         ))}
         <button class="button button-main">Evaluate</button>
       </form>
