@@ -73,10 +73,12 @@ async function readStatus(context: Context, project: ProjectState): Promise<Read
   const weeks = await flagsByWeek(context, id);
   if (isRefusal(weeks)) return weeks;
   const { staleCount, potentiallyStaleCount } = stateCounts(figures!);
+  const health = healthOf(figures!);
   return settledResponse(context, {
     activityCountByDate,
     flagsByWeek: weeks,
-    health: { current: healthOf(figures!) },
+    health: { current: health },
+    technicalDebt: { current: 100 - health },
     resources,
     staleFlags: { total: staleCount + potentiallyStaleCount },
     lifecycleSummary: stageSummary(stages),

@@ -91,6 +91,7 @@ export const ProjectStatusSchema = titled('ProjectStatus', {
     'Flags created and archived in each of the last 12 weeks, which begin on Monday in UTC.',
   ),
   health: v.object({ current: Percent }),
+  technicalDebt: described(v.object({ current: Percent }), 'How much is missing to a health of 100.'),
   resources: v.object({
     apiTokens: described(Count, 'That name the project.'),
     members: Count,

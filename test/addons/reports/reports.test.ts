@@ -76,6 +76,7 @@ describeInterface('reports', (server) => {
     assert.deepEqual(flagsByWeek[0].created, 0);
     assert.deepEqual(status, {
       health: { current: 75 },
+      technicalDebt: { current: 25 },
       resources: { apiTokens: 1, members: 2, segments: 1 },
       staleFlags: { total: 1 },
       lifecycleSummary: {
