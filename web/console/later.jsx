@@ -13,15 +13,18 @@ import { useResource, whenLoaded } from './resource.jsx';
 /** @type {Rest | null} */
 let rest = null;
 
+const load = () => import('./rest.js');
+
 /** Rejects with why it could not be loaded, and tries again the next time. */
 export async function loadRest() {
-  try {
-    rest ??= await import('./rest.js');
-    return rest;
-  } catch {
+  rest ??= await load().catch(async () => {
     await request('auth/console');
-    throw new Refused(404, 'Reload the page: it is of an earlier version of the server.');
-  }
+    // Where the server answers, what was lost on the way is there now.
+    return load().catch(() => {
+      throw new Refused(404, 'Reload the page: it is of an earlier version of the server.');
+    });
+  });
+  return rest;
 }
 
 /**

@@ -144,7 +144,11 @@ export interface Edit<V extends object> {
   /** The change of the flag that is sent behind it, and taken back with it. */
   next?: import('./client.js').Change;
   /** Sends the change where more is to be done than that; `values` as they were then. */
-  send?: (change: import('./client.js').Change, values: V) => Promise<unknown>;
+  send?: (
+    change: import('./client.js').Change,
+    values: V,
+    client: import('./client.js').Client,
+  ) => Promise<unknown>;
   /** The message once it is done. */
   done(values: V): string;
   /** The origin of an edit of a flag: what it was made from, and where to read it again when somebody else was faster. */

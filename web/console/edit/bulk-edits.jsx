@@ -140,10 +140,10 @@ export function moveMany(session, project, features) {
     sentence: ({ newProjectId }) =>
       `From ${project} to ${newProjectId}, one after another, with strategies and history: ${features.join(', ')}. Tokens of ${project} alone lose access to the moved flags.`,
     change: ({ newProjectId }) => move(features[0] ?? '', project, newProjectId),
-    send: async (_, { newProjectId }) => {
+    send: async (_, { newProjectId }, client) => {
       // Where one is refused, those before it have gone.
       for (; waiting[0] !== undefined; waiting.shift())
-        await session.client.change(move(waiting[0], project, newProjectId));
+        await client.change(move(waiting[0], project, newProjectId));
     },
     done: ({ newProjectId }) => `${counted(features.length, 'flag is', 'flags are')} in ${newProjectId}.`,
     undo: ({ newProjectId }) => features.map((name) => move(name, newProjectId, project)),

@@ -84,8 +84,7 @@ export function sendToReview(session, request, available) {
     sentence: () =>
       `${counted(changesIn(request), 'change')} of ${environment} ${minApprovals === 0 ? 'can be applied without an approval' : `can be applied after ${counted(minApprovals, 'approval')}`}.`,
     change: ({ comment }) => setting(request, 'In review', { comment }),
-    async send(change, now) {
-      const { client } = session;
+    async send(change, now, client) {
       if (now.title !== title) await client.change(naming(request, now.title));
       if (now.reviewers.length > 0) await client.change(asking(request, now.reviewers));
       return client.change(change);

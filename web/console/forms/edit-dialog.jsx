@@ -356,7 +356,7 @@ async function save(session, edit, values, base) {
   const made =
     edit.send === undefined
       ? await make(session, change, way)
-      : { response: await edit.send(change, values) };
+      : { response: await edit.send(change, values, session.client) };
   if (made === null) return;
   const undo = undoOf(made.response) ?? null;
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
