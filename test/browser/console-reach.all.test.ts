@@ -221,7 +221,7 @@ async function oneFlag(hands: Hands): Promise<void> {
   await hands.agree('changeProject', 'Move');
   await hands.closed();
   await page.getByRole('link', { name: 'far' }).first().waitFor();
-  await hands.form('archiveFeature', () => hands.choose('More for this flag', 'Archive…'), {}, 'Archive');
+  await hands.form('archiveFeatures', () => hands.choose('More for this flag', 'Archive…'), {}, 'Archive');
   await hands.reach('reviveFeature', 'Revive');
 }
 
@@ -253,7 +253,7 @@ async function manyFlags(hands: Hands): Promise<void> {
   await hands.form('archiveFeatures', 'Archive…', {}, 'Archive 2 flags');
   await hands.reach('reviveFeatures', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
   await hands.open('projects/default/archive', 'Archive');
-  await hands.form('deleteFeature', () => hands.chooseOf('gone-1', 'Delete'), {}, 'Delete for good');
+  await hands.form('deleteFeatures', () => hands.chooseOf('gone-1', 'Delete'), {}, 'Delete for good');
   // The list is asked for anew after the deletion.
   await page.getByRole('rowheader', { name: 'gone-1', exact: true }).waitFor({ state: 'detached' });
   await hands.form('deleteFeatures', 'Delete all…', {}, 'Delete for good');

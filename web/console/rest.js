@@ -3,7 +3,7 @@
 // With the first page among what this needs, all of it is one file, and not one for each set of parts that both need.
 import './app.jsx';
 
-export { archiveFlag, archiveMany } from './edit/archive.jsx';
+export { archiveFlags, deleteFlags } from './edit/archive.jsx';
 export { favoriteMany, markMany, moveMany, switchMany, tagMany } from './edit/bulk-edits.jsx';
 export { copyStrategies } from './edit/copy-strategies.jsx';
 export {
@@ -12,7 +12,6 @@ export {
   completeFlag,
   copyFlag,
   createFlag,
-  deleteFlag,
   describeFlag,
   editLink,
   moveFlag,

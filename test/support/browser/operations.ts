@@ -38,6 +38,8 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   ]),
   ...reasoned(CHECKED_WHEN_SENT, ['validateFeature', 'validateConstraint', 'validateArchiveFeatures']),
   ...reasoned(SAME_CHANGE, [
+    'archiveFeature',
+    'deleteFeature',
     'patchFeature',
     'patchFeatureStrategy',
     'patchFeatureVariants',

@@ -5,7 +5,7 @@ import { apiTokens, personalTokens } from '../kinds/tokens.jsx';
 import { KINDS } from '../kinds.jsx';
 import { showKeys } from '../parts/keys.jsx';
 import { changeOwnPassword } from './account-edits.js';
-import { archiveFlag } from './archive.jsx';
+import { archiveFlags } from './archive.jsx';
 import { createFlag } from './flag-edits.jsx';
 import { exportFlags, importFlags } from './flag-files.jsx';
 import { editKind } from './kind-edits.js';
@@ -105,7 +105,7 @@ export function deedIn({ environmentTypes }, words) {
 /** The actions on a flag that a deed asks for: each asks the same question, and has the same undo, as on the flag's page. @param {Session} session @param {FoundFlag} flag @param {Deed} deed @returns {readonly Action[]} */
 export function flagActions(session, { project, name, environments }, { archives, position, ...deed }) {
   if (!session.may('flags', project)) return [];
-  if (archives) return [{ name: `Archive ${name}`, act: () => archiveFlag(session, { project, name }) }];
+  if (archives) return [{ name: `Archive ${name}`, act: () => archiveFlags(session, project, [name]) }];
   return environments
     .filter((one) => deed.environments.includes(one.name) && one.enabled !== position)
     .map(({ name: environment, enabled, hasStrategies }) => ({

@@ -1,9 +1,9 @@
-/** Archives flags, once it is clear where they are on, whether applications use them, and what depends on them. */
-import { flagPath, tryChangeFlag, wordFor } from '../changes.jsx';
+/** Archives flags and deletes archived ones, once it is clear where they are on, whether applications use them, and what depends on them. */
+import { flagPath, wordFor } from '../changes.jsx';
 import { changing, path } from '../client.js';
 import { ago, counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
-import { notice } from '../notices.jsx';
+import { notice, noticeRefusal } from '../notices.jsx';
 import { isProduction } from '../session.js';
 import { changeMany } from './bulk-edits.jsx';
 
@@ -18,36 +18,6 @@ const FLAGS_MAX = 500;
 
 /** A flag that an application evaluated within this time counts as used, in milliseconds. */
 const USED_MS = 24 * 3_600_000;
-
-/** @param {Session} session @param {{ project: string, name: string }} flag */
-export async function archiveFlag(session, { project, name }) {
-  const facts = await factsOf(session, project, name);
-  const at = flagPath(project, name);
-  const change = changing('DELETE', at);
-  const agreed = await ask({
-    title: 'Archive this flag?',
-    agree: await wordFor(session, change, 'Archive'),
-    danger: true,
-    body: (
-      <>
-        <p>
-          <code>{name}</code> disappears from lists, and is off for applications until you revive it and
-          switch it on. Its history, strategies and name are kept.
-        </p>
-        <Facts of={facts} />
-      </>
-    ),
-  });
-  if (!agreed) return false;
-  const before = await session.client.get(at).catch(() => null);
-  return tryChangeFlag(session, {
-    project,
-    flag: name,
-    change,
-    undo: revived(project, before === null ? [] : [before], changing('POST', path`/archive/revive/${name}`)),
-    done: `${name} is archived.`,
-  });
-}
 
 /**
  * Takes the archiving of flags back: revives them, switches them on where they were, and makes them depend on what they depended on,
@@ -74,10 +44,8 @@ function revived(project, flags, revive) {
   ];
 }
 
-/** @param {Session} session @param {string} project @param {readonly string[]} features */
-export async function archiveMany(session, project, features) {
-  const [name = '', ...others] = features;
-  if (others.length === 0) return archiveFlag(session, { project, name });
+/** Resolves to whether they are archived. @param {Session} session @param {string} project @param {readonly string[]} features */
+export async function archiveFlags(session, project, features) {
   if (features.length > FLAGS_MAX) {
     notice('refused', `At most ${FLAGS_MAX} flags can be archived at once; select fewer.`);
     return false;
@@ -85,15 +53,27 @@ export async function archiveMany(session, project, features) {
   // The list was read when the page was opened, and no event tells of use.
   /** @type {readonly Flag[]} */
   const flags = await Promise.all(features.map((name) => session.client.get(flagPath(project, name))));
+  const [only, ...others] = flags;
+  const isOne = only !== undefined && others.length === 0;
+  const what = isOne ? 'Archive' : `Archive ${counted(flags.length, 'flag')}`;
+  const facts = isOne ? await factsOf(session, only) : factsOfMany(session, flags);
   const change = changing('POST', path`/projects/${project}/archive`, { features });
   const agreed = await ask({
-    title: `Archive ${counted(flags.length, 'flag')}?`,
-    agree: await wordFor(session, change, `Archive ${counted(flags.length, 'flag')}`),
+    title: isOne ? 'Archive this flag?' : `${what}?`,
+    agree: await wordFor(session, change, what),
     danger: true,
     body: (
       <>
-        <p>{`${namesOf(flags)} disappear from lists, and are off for applications until you revive them and switch them on.`}</p>
-        <Facts of={factsOfMany(session, flags)} />
+        <p>
+          {isOne ? <code>{only.name}</code> : namesOf(flags)}
+          {' will be listed in the archive only, and off for applications until revived and switched on. '}
+          {'History, strategies and names are kept.'}
+        </p>
+        <ul>
+          {facts.map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
       </>
     ),
   });
@@ -101,26 +81,14 @@ export async function archiveMany(session, project, features) {
   return changeMany(session, {
     change,
     undo: revived(project, flags, changing('POST', path`/projects/${project}/revive`, { features })),
-    done: `${counted(flags.length, 'flag is', 'flags are')} archived.`,
+    done: isOne ? `${only.name} is archived.` : `${counted(flags.length, 'flag')} are archived.`,
   });
 }
 
-/** @param {{ of: readonly string[] }} props */
-const Facts = ({ of }) => (
-  <ul>
-    {of.map((fact) => (
-      <li key={fact}>{fact}</li>
-    ))}
-  </ul>
-);
-
-/** @param {Session} session @param {string} project @param {string} name @returns {Promise<readonly string[]>} */
-async function factsOf({ client }, project, name) {
-  /** @type {[Flag, FlagUsage | null]} */
-  const [{ environments, children, lastSeenAt }, usage] = await Promise.all([
-    client.get(flagPath(project, name)),
-    client.get(path`/client-metrics/features/${name}`).catch(() => null),
-  ]);
+/** @param {Session} session @param {Flag} flag @returns {Promise<readonly string[]>} */
+async function factsOf({ client }, { name, environments, children, lastSeenAt }) {
+  /** @type {FlagUsage | null} */
+  const usage = await client.get(path`/client-metrics/features/${name}`).catch(() => null);
   const on = environments.filter(({ enabled }) => enabled).map((one) => one.name);
   const count = (usage?.lastHourUsage ?? []).reduce((sum, { yes, no }) => sum + yes + no, 0);
   return [
@@ -152,8 +120,34 @@ function factsOfMany(session, flags) {
 }
 
 /** @param {readonly Flag[]} flags */
-function namesOf(flags) {
-  const rest = flags.length - NAMED_MAX;
-  const named = flags.slice(0, NAMED_MAX).map(({ name }) => name);
-  return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+const namesOf = (flags) => listText(flags.map(({ name }) => name));
+
+/** @param {readonly string[]} names */
+function listText(names) {
+  const rest = names.length - NAMED_MAX;
+  return names.slice(0, NAMED_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+/** Flags that a change names; with more of them, it is several changes. */
+const NAMED_AT_ONCE = 100;
+
+/** Deletes flags of the archive for good. @param {Session} session @param {string} project @param {readonly string[]} names */
+export async function deleteFlags(session, project, names) {
+  const agreed = await ask({
+    title: `Delete ${names.length === 1 ? 'this flag' : counted(names.length, 'archived flag')} for good?`,
+    agree: 'Delete for good',
+    danger: true,
+    body: `${listText(names)} cannot be restored. Names become available again; events stay in the log.`,
+  });
+  if (!agreed) return;
+  try {
+    for (let at = 0; at < names.length; at += NAMED_AT_ONCE) {
+      const features = names.slice(at, at + NAMED_AT_ONCE);
+      await session.client.post(path`/projects/${project}/delete`, { features });
+    }
+    notice('done', `${counted(names.length, 'flag is', 'flags are')} deleted.`);
+  } catch (error) {
+    noticeRefusal(error);
+  }
+  void session.feed.look();
 }

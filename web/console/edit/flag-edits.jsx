@@ -1,14 +1,11 @@
-/** The edits of a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
+/** The edits of a flag as a whole: create, copy, describe, tag, and make it depend on another. */
 import { flagPath, tryChangeFlag } from '../changes.jsx';
 import { changing, path } from '../client.js';
-import { counted } from '../format.js';
-import { ask } from '../forms/ask.jsx';
 import { asOption, asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
 import { valuesIn } from '../forms/rows.js';
 import { keepStart, kept } from '../kept.js';
-import { notice, noticeRefusal } from '../notices.jsx';
 import { hrefOf } from '../place.js';
 import { protectedIn } from '../proposals.jsx';
 import { code, said } from '../said.jsx';
@@ -185,44 +182,6 @@ export const reviveFlag = (session, { project, name }) =>
     undo: changing('DELETE', flagPath(project, name)),
     done: `${name} is revived.`,
   });
-
-/** Deletes a flag of the archive, for good. @param {Session} session @param {string} name */
-export async function deleteFlag(session, name) {
-  const agreed = await ask({
-    title: 'Delete this flag for good?',
-    agree: 'Delete for good',
-    danger: true,
-    body: `${code(name)} cannot be restored. Its name becomes available again; its events stay in the log.`,
-  });
-  if (!agreed) return;
-  await session.client.change(changing('DELETE', path`/archive/${name}`));
-  notice('done', `${name} is deleted.`);
-  void session.feed.look();
-}
-
-/** Flags that a change names; with more of them, it is several changes. */
-const NAMED_AT_ONCE = 100;
-
-/** All that the archive of a project lists. @param {Session} session @param {string} project @param {readonly string[]} names */
-export async function deleteFlags(session, project, names) {
-  const agreed = await ask({
-    title: `Delete ${counted(names.length, 'archived flag')} for good?`,
-    agree: 'Delete for good',
-    danger: true,
-    body: `${names.slice(0, 8).join(', ')}${names.length > 8 ? ` and ${names.length - 8} more` : ''} cannot be restored. Their events stay in the log.`,
-  });
-  if (!agreed) return;
-  try {
-    for (let at = 0; at < names.length; at += NAMED_AT_ONCE) {
-      const features = names.slice(at, at + NAMED_AT_ONCE);
-      await session.client.post(path`/projects/${project}/delete`, { features });
-    }
-    notice('done', `${counted(names.length, 'flag is', 'flags are')} deleted.`);
-  } catch (error) {
-    noticeRefusal(error);
-  }
-  void session.feed.look();
-}
 
 /**
  * The flag of a change that is made whatever others do to the flag meanwhile: the change names no ETag.

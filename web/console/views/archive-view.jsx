@@ -1,6 +1,7 @@
 /** A project's archived flags, and the way back for each. */
 import { path } from '../client.js';
-import { deleteFlag, deleteFlags, reviveFlag } from '../edit/flag-edits.jsx';
+import { deleteFlags } from '../edit/archive.jsx';
+import { reviveFlag } from '../edit/flag-edits.jsx';
 import { Button } from '../parts/button.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
 import { Listing, ListingHead, RowActions } from '../parts/listing.jsx';
@@ -57,7 +58,7 @@ export function ArchiveView({ project }) {
                 of={name}
                 items={[
                   ['Revive', 'up', () => reviveFlag(session, { project, name })],
-                  ['Delete', 'remove', () => deleteFlag(session, name), true],
+                  ['Delete', 'remove', () => deleteFlags(session, project, [name]), true],
                 ]}
               />
             ) : null,

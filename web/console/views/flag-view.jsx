@@ -23,7 +23,7 @@ import { useSession } from '../session.js';
 /** @import { Past } from '../parts/time-machine.jsx' */
 /** @import { ChangeRequest, EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
 
-const { archiveFlag, copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag, promote, showCode } = later;
+const { archiveFlags, copyFlag, deleteFlags, describeFlag, moveFlag, reviveFlag, promote, showCode } = later;
 
 /** @param {{ project: string, name: string }} props */
 export function FlagView({ project, name }) {
@@ -179,7 +179,10 @@ function Actions({ flag, etag, may }) {
       {flag.archived ? (
         <>
           <Button act={() => reviveFlag(session, flag)}>Revive</Button>
-          <Button looks="button button-danger-quiet" act={() => deleteFlag(session, flag.name)}>
+          <Button
+            looks="button button-danger-quiet"
+            act={() => deleteFlags(session, flag.project, [flag.name])}
+          >
             Delete…
           </Button>
         </>
@@ -203,7 +206,7 @@ function Actions({ flag, etag, may }) {
                     session.projects.value.length < 2
                       ? null
                       : ['Move…', 'project', () => moveFlag(session, flag)],
-                    ['Archive…', 'archive', () => archiveFlag(session, flag), true],
+                    ['Archive…', 'archive', () => archiveFlags(session, flag.project, [flag.name]), true],
                   ]
             }
           />

@@ -25,7 +25,7 @@ import { useSession } from '../session.js';
 /** @import { Creator } from '../parts/flag-tools.jsx' */
 /** @import { FlagSummary, FoundChangeRequests, ProjectOverview, Session } from '../types.d.ts' */
 
-const { archiveMany, favoriteMany, markMany, moveMany, switchMany, tagMany, createFlag, promote } = later;
+const { archiveFlags, favoriteMany, markMany, moveMany, switchMany, tagMany, createFlag, promote } = later;
 
 /** @param {{ project: string }} props */
 export function FlagsView({ project }) {
@@ -246,7 +246,7 @@ function ManyBar({ project, environments, flags, clear }) {
             : ['Move…', 'project', () => moveMany(session, project, names)],
         ]}
       />
-      {button('Archive…', () => archiveMany(session, project, names))}
+      {button('Archive…', () => archiveFlags(session, project, names))}
       <Button looks="quiet" act={clear}>
         Clear selection
       </Button>

@@ -17,7 +17,7 @@ import { LastUse, outcomeOf } from './stale-flags-view.jsx';
 /** @import { Resource } from '../resource.jsx' */
 /** @import { FoundChangeRequest, FoundEvents, Session, StaleFlag, StaleFlags } from '../types.d.ts' */
 
-const { archiveFlag, failingIntegrations } = later;
+const { archiveFlags, failingIntegrations } = later;
 
 /** Projects whose news are read, events, and flags that may go. */
 const [FOLLOWED_MAX, EVENTS_MAX, STALE_MAX] = [20, 100, 4];
@@ -209,7 +209,11 @@ function MayGo() {
                   <li key={flag.name}>
                     <Reason of={flag} since={reports.since} />
                     {session.may('flags', flag.project) && flag.dependents.length === 0 ? (
-                      <RowAction text="Archive…" of={flag.name} act={() => archiveFlag(session, flag)} />
+                      <RowAction
+                        text="Archive…"
+                        of={flag.name}
+                        act={() => archiveFlags(session, flag.project, [flag.name])}
+                      />
                     ) : null}
                   </li>
                 ))}

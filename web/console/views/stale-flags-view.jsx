@@ -12,7 +12,7 @@ import { FLAG_TYPES } from '../words.js';
 
 /** @import { Session, StaleFlag, StaleFlagEnvironment, StaleFlags } from '../types.d.ts' */
 
-const { archiveFlag } = later;
+const { archiveFlags } = later;
 
 const STATES = { stale: 'Stale', 'potentially-stale': 'Overdue', completed: 'Completed' };
 
@@ -98,7 +98,7 @@ function rowOf(session, flag, { reports, isOfAll }) {
       ),
     ],
     actions: may ? (
-      <RowAction text="Archive…" of={name} act={() => archiveFlag(session, { project, name })} />
+      <RowAction text="Archive…" of={name} act={() => archiveFlags(session, project, [name])} />
     ) : null,
   };
 }
