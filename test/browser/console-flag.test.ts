@@ -407,6 +407,8 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('simple:mobile');
     const owner = page.getByRole('combobox', { name: 'Owner' });
     await owner.selectOption({ index: (await owner.locator('option').count()) - 1 });
+    // It is written once what was chosen is painted.
+    await page.waitForURL(/owner=\d+/);
     await page.reload();
     await page.getByText('1 of', { exact: false }).waitFor();
     assert.deepEqual(await names(), ['.mine']);

@@ -7,6 +7,7 @@ import { useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { Connect } from './connect.jsx';
 import { Icon } from './icon.jsx';
+import { Empty } from './states.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../types.d.ts' */
@@ -16,10 +17,9 @@ export function FirstSteps({ project, environments }) {
   const session = useSession();
   if (!session.may('flags', project)) {
     return (
-      <div class="empty">
-        <p class="empty-title">No flags yet</p>
-        <p>You can view this project. Ask one of its Owners to let you create flags.</p>
-      </div>
+      <Empty title="No flags yet">
+        You can view this project. Ask one of its Owners to let you create flags.
+      </Empty>
     );
   }
   return (

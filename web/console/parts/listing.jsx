@@ -21,24 +21,27 @@ import { Empty } from './states.jsx';
  * @property {ComponentChildren} [actions]
  */
 
-/** @param {{ title: string, lead?: string, action?: ComponentChildren, crumb?: ComponentChildren, children?: ComponentChildren }} props */
-export function ListingHead({ title, lead, action = null, crumb = null, children }) {
-  return (
-    <div class="view-head">
-      {crumb}
-      <div class="row spread">
-        <h1>
-          <Name text={title} max={200} />
-        </h1>
-        {action}
+/** The head of a page. @param {{ title: ComponentChildren, beside?: ComponentChildren, lead?: string | null | undefined, action?: ComponentChildren, crumb?: ComponentChildren, children?: ComponentChildren }} props `title`, `lead`: texts may be what somebody wrote */
+export const ListingHead = ({ title, beside = null, lead, action = null, crumb = null, children }) => (
+  <div class="view-head">
+    {crumb}
+    <div class="row spread">
+      <div class="row">
+        <h1>{typeof title === 'string' ? <Name text={title} max={200} /> : title}</h1>
+        {beside}
       </div>
-      {lead === undefined ? null : <p class="lead">{lead}</p>}
-      {children}
+      {action}
     </div>
-  );
-}
+    {lead ? (
+      <p class="lead">
+        <Name text={lead} max={1000} />
+      </p>
+    ) : null}
+    {children}
+  </div>
+);
 
-/** A part of a page. @param {{ title: string, lead?: string, action?: ComponentChildren, children?: ComponentChildren }} props */
+/** A part of a page. @param {{ title: string, lead?: string | undefined, action?: ComponentChildren, children?: ComponentChildren }} props */
 export const Part = ({ title, lead, action = null, children }) => (
   <section class="part">
     <div class="row spread">
@@ -93,6 +96,18 @@ export function Listing({ label, columns, rows, none, next }) {
     </div>
   );
 }
+
+/** A cell with a hint below it, where there is one. @param {{ note: string | null | undefined, children: ComponentChildren }} props */
+export const Noted = ({ note, children }) => (
+  <>
+    {children}
+    {note ? (
+      <p class="hint">
+        <Name text={note} max={300} />
+      </p>
+    ) : null}
+  </>
+);
 
 /** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
 const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);

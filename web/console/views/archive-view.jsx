@@ -4,10 +4,9 @@ import { deleteFlags } from '../edit/archive.jsx';
 import { reviveFlag } from '../edit/flag-edits.jsx';
 import { Button } from '../parts/button.jsx';
 import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
-import { Listing, ListingHead, RowActions } from '../parts/listing.jsx';
+import { Listing, ListingHead, Noted, RowActions } from '../parts/listing.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
-import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { ArchivedFlag, Session } from '../types.d.ts' */
@@ -42,14 +41,9 @@ export function ArchiveView({ project }) {
           rows={flags.map(({ name, description, type, archivedAt }) => ({
             key: name,
             cells: [
-              <>
+              <Noted key="flag" note={description}>
                 <FlagLink project={project} name={name} />
-                {description ? (
-                  <p class="hint">
-                    <Name text={description} max={300} />
-                  </p>
-                ) : null}
-              </>,
+              </Noted>,
               type,
               <TimeAgo key="archived" iso={archivedAt} />,
             ],

@@ -9,6 +9,7 @@ import { FlagFacts, Stages, VariantCard } from '../parts/flag-cards.jsx';
 import { HISTORY_PAGE, History } from '../parts/flag-history.jsx';
 import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
+import { ListingHead } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { Star } from '../parts/star.jsx';
 import { TimeMachine } from '../parts/time-machine.jsx';
@@ -16,7 +17,6 @@ import { UsageChart } from '../parts/usage-chart.jsx';
 import { WhyCard } from '../parts/why.jsx';
 import { protectedIn } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
-import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.jsx' */
@@ -144,26 +144,19 @@ async function variantsOf({ client }, { project, name, environments }) {
 function Head({ creation, applications, ...props }) {
   const { flag } = props;
   return (
-    <div class="view-head">
-      <ProjectCrumb project={flag.project} />
-      <div class="row spread">
-        <div class="row">
-          <h1 class="flag-name">
-            <code>{flag.name}</code>
-          </h1>
-          {flag.archived ? null : (
-            <Star at={flagPath(flag.project, flag.name)} name={flag.name} isFavorite={flag.favorite} />
-          )}
-        </div>
-        <Actions {...props} />
-      </div>
-      {flag.description ? (
-        <p class="lead">
-          <Name text={flag.description} max={1000} />
-        </p>
-      ) : null}
+    <ListingHead
+      crumb={<ProjectCrumb project={flag.project} />}
+      title={<code>{flag.name}</code>}
+      beside={
+        flag.archived ? null : (
+          <Star at={flagPath(flag.project, flag.name)} name={flag.name} isFavorite={flag.favorite} />
+        )
+      }
+      lead={flag.description}
+      action={<Actions {...props} />}
+    >
       <FlagFacts {...props} creation={creation} applications={applications} />
-    </div>
+    </ListingHead>
   );
 }
 

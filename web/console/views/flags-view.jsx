@@ -10,7 +10,7 @@ import { Later, later } from '../later.jsx';
 import { Button } from '../parts/button.jsx';
 import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
-import { MainAction } from '../parts/listing.jsx';
+import { ListingHead, MainAction } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { useRequests } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
@@ -18,7 +18,6 @@ import { Empty } from '../parts/states.jsx';
 import { hrefOf, place, replacePlace } from '../place.js';
 import { protectedIn } from '../proposals.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
-import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagFilter } from '../flag-filter.js' */
@@ -193,21 +192,12 @@ function Head({ project, overview, may }) {
   const isFavorite = session.projects.value.find(({ id }) => id === project)?.favorite === true;
   const meaning = 'Flags that are neither stale nor past the expected lifetime of their type';
   return (
-    <div class="view-head">
-      <div class="row spread">
-        <div class="row">
-          <h1>
-            <Name text={name || project} />
-          </h1>
-          <Star at={path`/projects/${project}`} name={name || project} isFavorite={isFavorite} />
-        </div>
-        {may ? <MainAction text="New flag" act={() => createFlag(session, project)} /> : null}
-      </div>
-      {description === '' ? null : (
-        <p class="lead">
-          <Name text={description} max={1000} />
-        </p>
-      )}
+    <ListingHead
+      title={name || project}
+      beside={<Star at={path`/projects/${project}`} name={name || project} isFavorite={isFavorite} />}
+      lead={description}
+      action={may ? <MainAction text="New flag" act={() => createFlag(session, project)} /> : null}
+    >
       <p class="row facts">
         <span>{counted(members, 'member')}</span>
         <span title={meaning}>{`${health} % healthy`}</span>
@@ -217,7 +207,7 @@ function Head({ project, overview, may }) {
         <a href={hrefOf({ view: 'history', project })}>History</a>
         <a href={hrefOf({ view: 'settings', project })}>Settings</a>
       </p>
-    </div>
+    </ListingHead>
   );
 }
 

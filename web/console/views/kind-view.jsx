@@ -3,7 +3,7 @@ import { editKind, removeKind } from '../edit/kind-edits.js';
 import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
 import { nameOf, pathOf } from '../kinds/kind.js';
-import { Listing, ListingHead, MainAction, Part, PartAction, RowActions } from '../parts/listing.jsx';
+import { Listing, ListingHead, MainAction, Noted, Part, PartAction, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
 import { anyEvent, useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -20,7 +20,7 @@ export function KindView({ kind }) {
     <>
       <ListingHead
         title={title}
-        {...(lead === undefined ? {} : { lead })}
+        lead={lead}
         action={list.create === null ? null : <MainAction text={`New ${kind.one}`} act={list.create} />}
       />
       {list.rows}
@@ -35,7 +35,7 @@ export function KindPart({ kind }) {
   return (
     <Part
       title={kind.title}
-      {...(kind.lead === undefined ? {} : { lead: kind.lead })}
+      lead={kind.lead}
       action={list.create === null ? null : <PartAction text={`New ${kind.one}`} act={list.create} />}
     >
       {list.rows}
@@ -95,16 +95,6 @@ function useKind(kind) {
 }
 
 /** @param {Kind<any, any>} kind @param {any} item */
-function mainCell(kind, item) {
-  const note = kind.noteOf?.(item) ?? '';
-  return (
-    <>
-      {kind.link?.(item) ?? <Name text={nameOf(kind, item)} />}
-      {note === '' ? null : (
-        <p class="hint">
-          <Name text={note} max={300} />
-        </p>
-      )}
-    </>
-  );
-}
+const mainCell = (kind, item) => (
+  <Noted note={kind.noteOf?.(item)}>{kind.link?.(item) ?? <Name text={nameOf(kind, item)} />}</Noted>
+);
