@@ -14,7 +14,7 @@ import { Loading } from './parts/states.jsx';
 import { restoreTheme } from './parts/theme.jsx';
 import { place } from './place.js';
 import { forgetProtected } from './proposals.jsx';
-import { holdingsOf, rightsOf, SessionContext } from './session.js';
+import { holdingsOf, rightsOf, SessionContext, typesOf } from './session.js';
 import {
   beginSessionByPassword,
   endAllSessions,
@@ -74,11 +74,6 @@ async function open() {
   const feed = createFeed(client, newestEventId, () => {
     if (!isReplacing) void leave('You are signed out, or your token is no longer valid.');
   });
-  /** @type {[string, string][]} */
-  const types = environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [
-    name,
-    type,
-  ]);
   /** @type {Session} */
   const session = {
     client,
@@ -90,7 +85,7 @@ async function open() {
     may: rightsOf(me, profile),
     holds: holdingsOf(me),
     projects: signal(projects),
-    environmentTypes: signal(new Map(types)),
+    environmentTypes: signal(typesOf(environments)),
     signOut: () => signOut(endSession),
     signOutEverywhere: () => signOut(endAllSessions),
     replaceSession,

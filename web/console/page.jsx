@@ -9,9 +9,9 @@ import { dismissRefusals } from './notices.jsx';
 import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
-import { hrefOf, place, withoutQuery } from './place.js';
+import { hrefOf, OF_PROJECT, PLAIN, place, withoutQuery } from './place.js';
 import { forgetProtected } from './proposals.jsx';
-import { useSession } from './session.js';
+import { typesOf, useSession } from './session.js';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
 import { HomeView } from './views/home-view.jsx';
@@ -52,29 +52,6 @@ export function Page() {
   );
 }
 
-/** Views of a project that the first page does without, with what the browser's tab says before its id. */
-const OF_PROJECT = /** @type {const} */ ({
-  archive: ['ArchiveView', 'Archive of '],
-  settings: ['SettingsView', 'Settings of '],
-  history: ['EventsView', 'History of '],
-  insights: ['InsightsView', 'Insights into '],
-  'stale-flags': ['StaleFlagsView', 'Stale flags of '],
-});
-
-/** Views that need nothing but their name, those of kinds aside. */
-const PLAIN = /** @type {const} */ ({
-  projects: 'ProjectsView',
-  'all-flags': 'AllFlagsView',
-  playground: 'PlaygroundView',
-  'change-requests': 'ChangeRequestsView',
-  'stale-flags': 'StaleFlagsView',
-  server: 'ServerView',
-  account: 'AccountView',
-  tokens: 'TokensView',
-  events: 'EventsView',
-  health: 'HealthView',
-});
-
 /** @param {{ place: Place | null }} props */
 function View({ place }) {
   if (place === null) return <NothingHere />;
@@ -84,8 +61,7 @@ function View({ place }) {
   if (place.view === 'change-request')
     return <Later of="ChangeRequestView" project={place.project} id={place.request} />;
   if ('project' in place) return <Later of={OF_PROJECT[place.view][0]} project={place.project} />;
-  if (place.view in PLAIN) return <Later of={PLAIN[/** @type {keyof typeof PLAIN} */ (place.view)]} />;
-  return <Later of="KindPage" view={place.view} />;
+  return <Later of={PLAIN[place.view]} view={place.view} />;
 }
 
 function NothingHere() {
@@ -105,7 +81,7 @@ function titleOf(place) {
   if (place.view === 'flag') return place.flag;
   if (place.view === 'change-request') return `Change request ${place.request}`;
   if (place.view === 'flags') return place.project;
-  if ('project' in place) return OF_PROJECT[place.view][1] + place.project;
+  if ('project' in place) return `${OF_PROJECT[place.view][1]} ${place.project}`;
   return capitalized(place.view.replaceAll('-', ' '));
 }
 
@@ -142,10 +118,7 @@ async function refreshShared(session, events) {
     if (events.some(({ type }) => type === 'change-request-configuration-updated')) forgetProtected();
     if (events.some(({ type }) => /^(?:segment|context-field)-/.test(type))) reloadNames(session);
     if (events.some(({ type }) => type.startsWith('environment-'))) {
-      const { environments } = await client.get('/environments');
-      environmentTypes.value = new Map(
-        environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [name, type]),
-      );
+      environmentTypes.value = typesOf((await client.get('/environments')).environments);
     }
   } catch {
     // The feed tells when the server cannot be reached; the names stay as they were.

@@ -6,25 +6,45 @@ import { signal } from '@preact/signals';
 
 /** @import { Place } from './types.d.ts' */
 
-/** Views that need nothing but their name; the home needs no name either. */
-export const PLAIN = /** @type {const} */ ([
-  ...[
-    'projects',
-    'all-flags',
-    'stale-flags',
-    'playground',
-    'tokens',
-    'account',
-    'events',
-    'health',
-    'server',
-  ],
-  ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications', 'integrations'],
-  ...['segments', 'context-fields', 'tag-types', 'strategy-types', 'change-requests'],
-]);
+/** Views that need nothing but their name, each with the component of rest.js that draws it; the home needs no name either. */
+export const PLAIN = /** @type {const} */ ({
+  projects: 'ProjectsView',
+  'all-flags': 'AllFlagsView',
+  'stale-flags': 'StaleFlagsView',
+  'change-requests': 'ChangeRequestsView',
+  playground: 'PlaygroundView',
+  tokens: 'TokensView',
+  account: 'AccountView',
+  events: 'EventsView',
+  health: 'HealthView',
+  server: 'ServerView',
+  users: 'KindPage',
+  groups: 'KindPage',
+  roles: 'KindPage',
+  'service-accounts': 'KindPage',
+  environments: 'KindPage',
+  applications: 'KindPage',
+  integrations: 'KindPage',
+  segments: 'KindPage',
+  'context-fields': 'KindPage',
+  'tag-types': 'KindPage',
+  'strategy-types': 'KindPage',
+});
 
-/** Views of a project that need nothing but its id. */
-const OF_PROJECT = /** @type {const} */ (['archive', 'settings', 'history', 'insights', 'stale-flags']);
+/** Views of a project that need nothing but its id, each with its component, and what stands before the project where they are named. */
+export const OF_PROJECT = /** @type {const} */ ({
+  archive: ['ArchiveView', 'Archive of'],
+  settings: ['SettingsView', 'Settings of'],
+  history: ['EventsView', 'History of'],
+  insights: ['InsightsView', 'Insights into'],
+  'stale-flags': ['StaleFlagsView', 'Stale flags of'],
+});
+
+/** @typedef {keyof typeof OF_PROJECT} ViewOfProject */
+
+/** @template {object} T @param {T} views @param {string | undefined} name @returns {keyof T | undefined} */
+const viewIn = (views, name) =>
+  name !== undefined && Object.hasOwn(views, name) ? /** @type {keyof T} */ (name) : undefined;
 
 /** The current place; null for an address that names nothing. @type {import('@preact/signals').Signal<Place | null>} */
 export const place = signal(placeOf(location.hash));
@@ -60,11 +80,11 @@ export const withoutQuery = (place) => ('query' in place ? { ...place, query: ''
 export function placeOf(hash) {
   const [path = '', query = ''] = hash.split('?');
   const [first = '', project, kind, flag, ...more] = partsOf(path);
-  const plain = first === '' ? 'home' : PLAIN.find((name) => name === first);
+  const plain = first === '' ? 'home' : viewIn(PLAIN, first);
   if (plain !== undefined && project === undefined) return { view: plain, query };
   if (first !== 'projects' || project === undefined || more.length > 0) return null;
   if (kind === undefined) return { view: 'flags', project, query };
-  const view = OF_PROJECT.find((name) => name === kind);
+  const view = viewIn(OF_PROJECT, kind);
   if (view !== undefined && flag === undefined) return { view, project, query };
   if (flag === undefined) return null;
   if (kind === 'change-requests') return { view: 'change-request', project, request: flag };

@@ -20,6 +20,9 @@ export const callerName = ({ me: { user } }) => user.name || user.username || us
 export const isProduction = ({ environmentTypes }, environment) =>
   environmentTypes.value.get(environment) === 'production';
 
+/** @param {readonly { name: string, type: string }[]} environments @returns {ReadonlyMap<string, string>} */
+export const typesOf = (environments) => new Map(environments.map(({ name, type }) => [name, type]));
+
 /** Root roles that may change segments, context fields and strategy types, which all projects share. */
 const TARGETING_ROLES = ['Admin', 'Editor', 'Owner', 'Member'];
 
@@ -30,23 +33,23 @@ const PERMISSIONS = /** @type {const} */ ({
   'create-project': 'CREATE_PROJECT',
 });
 
+/** @param {Me} me @param {string} wanted @param {{ project?: string | undefined, environment?: string }} place */
+const isGranted = ({ permissions }, wanted, { project, environment }) =>
+  permissions.some(
+    ({ permission, ...at }) =>
+      permission === wanted &&
+      [undefined, '*', project].includes(at.project) &&
+      [undefined, '*', environment].includes(at.environment),
+  );
+
 /**
  * Whether a caller holds a permission of an environment of a project. An Admin holds all of them but the one by which approvals are skipped,
  * which only a role of its own gives.
  * @param {Me} me
  * @returns {Session['holds']}
  */
-export function holdingsOf({ permissions }) {
-  const isAdmin = permissions.some(({ permission }) => permission === 'ADMIN');
-  return (wanted, { project, environment }) =>
-    (isAdmin && wanted !== 'SKIP_CHANGE_REQUEST') ||
-    permissions.some(
-      ({ permission, ...at }) =>
-        permission === wanted &&
-        [undefined, '*', project].includes(at.project) &&
-        [undefined, '*', environment].includes(at.environment),
-    );
-}
+export const holdingsOf = (me) => (wanted, at) =>
+  (wanted !== 'SKIP_CHANGE_REQUEST' && isGranted(me, 'ADMIN', {})) || isGranted(me, wanted, at);
 
 /**
  * Whether a caller may do something, in the project where one is named. The server decides again at each request.
@@ -54,16 +57,10 @@ export function holdingsOf({ permissions }) {
  * @param {Profile} profile
  * @returns {Session['may']}
  */
-export function rightsOf({ permissions }, { rootRole }) {
-  const isAdmin = permissions.some(({ permission }) => permission === 'ADMIN');
-  return (/** @type {Right} */ right, project) => {
-    if (isAdmin) return true;
-    if (right === 'admin') return false;
+export const rightsOf =
+  (me, { rootRole }) =>
+  (/** @type {Right} */ right, project) => {
+    if (right === 'admin' || isGranted(me, 'ADMIN', {})) return isGranted(me, 'ADMIN', {});
     if (right === 'targeting') return TARGETING_ROLES.includes(rootRole.name);
-    return permissions.some(
-      (granted) =>
-        granted.permission === PERMISSIONS[right] &&
-        (granted.project === undefined || granted.project === '*' || granted.project === project),
-    );
+    return isGranted(me, PERMISSIONS[right], { project });
   };
-}

@@ -8,12 +8,13 @@ import { TextInput } from '../forms/inputs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
 import { noticeRefusal } from '../notices.jsx';
-import { flagsOf, hrefOf, place } from '../place.js';
+import { flagsOf, hrefOf, OF_PROJECT, place } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
 
 /** @import { TargetedKeyboardEvent } from 'preact' */
 /** @import { Action } from '../edit/actions.js' */
+/** @import { ViewOfProject } from '../place.js' */
 /** @import { FoundFlag, FoundUser, PlainView, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
@@ -31,15 +32,6 @@ const BEGINNING = 3;
 const OTHER_PAGES = /** @type {const} */ ([
   ['Manual', 'docs/manual/'],
   ['API reference', 'docs'],
-]);
-
-/** Pages of a project, with what stands before its name. */
-const PROJECT_PAGES = /** @type {const} */ ([
-  ['archive', 'Archive of'],
-  ['history', 'History of'],
-  ['insights', 'Insights into'],
-  ['settings', 'Settings of'],
-  ['stale-flags', 'Stale flags of'],
 ]);
 
 /** Whether the finder is open: the keys open no second one. */
@@ -200,9 +192,15 @@ function placesFor(session, text) {
     .filter(({ id }) => id === current || !isAny)
     .sort((one, other) => Number(other.id === current) - Number(one.id === current));
   const pagesOfProjects = inProjects.flatMap(({ id, name }) =>
-    PROJECT_PAGES.map(([view, title]) =>
-      placeHit(hrefOf({ view, project: id }), `${title} ${name}`, 'page'),
-    ).filter((hit) => isIn(hit.name, text)),
+    Object.entries(OF_PROJECT)
+      .map(([view, [, title]]) =>
+        placeHit(
+          hrefOf({ view: /** @type {ViewOfProject} */ (view), project: id }),
+          `${title} ${name}`,
+          'page',
+        ),
+      )
+      .filter((hit) => isIn(hit.name, text)),
   );
   const actions = inProjects.flatMap((project) => actionHits(projectActions(session, project), text));
   /** @param {Iterable<readonly [key: unknown, name: string]>} list @param {PlainView} view @param {string} kind */
