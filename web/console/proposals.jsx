@@ -131,19 +131,13 @@ function translated(session, { method, path: at, body, proposal }) {
     const { project, environment, changes } = proposal;
     return { names: { project, environment }, changes };
   }
-  const parts = at.split('/').map(decodeURIComponent);
   for (const [row, changesOf] of Object.entries(ROWS)) {
-    const [rowMethod, rowPath = ''] = row.split(' ');
-    const words = rowPath.split('/');
-    const isMatch =
-      rowMethod === method &&
-      words.length === parts.length &&
-      words.every((word, index) => word.startsWith(':') || word === parts[index]);
-    if (!isMatch) continue;
-    const pairs = words.flatMap((word, index) =>
-      word.startsWith(':') ? [[word.slice(1), parts[index] ?? '']] : [],
+    const pattern = new RegExp(`^${row.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+    const found = pattern.exec(`${method} ${at}`)?.groups;
+    if (found === undefined) continue;
+    const names = Object.fromEntries(
+      Object.entries(found).map(([name, part]) => [name, decodeURIComponent(part)]),
     );
-    const names = /** @type {Names} */ (Object.fromEntries(pairs));
     return { names, changes: changesOf(names, body, { at, session }) };
   }
   return null;

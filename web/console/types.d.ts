@@ -2,7 +2,7 @@
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import type { WholeFlag as Flag, Event as LoggedEvent, Me, Profile, ProjectSummary } from './api-types.d.ts';
+import type { Event as LoggedEvent, Me, Profile, ProjectSummary } from './api-types.d.ts';
 
 declare global {
   interface Window {
@@ -23,12 +23,12 @@ export type {
 export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 
 /** Views that need nothing but their name. */
-export type PlainView = 'home' | typeof import('./place.js').PLAIN[number];
+export type PlainView = 'home' | keyof typeof import('./place.js').PLAIN;
 
 /** A page that can be shown: the address after `#`. */
 export type Place =
   | { view: 'flags'; project: string; query: string }
-  | { view: 'archive' | 'settings' | 'history' | 'insights' | 'stale-flags'; project: string; query?: string }
+  | { view: keyof typeof import('./place.js').OF_PROJECT; project: string; query?: string }
   | { view: 'flag'; project: string; flag: string }
   | { view: 'change-request'; project: string; request: string }
   | { view: PlainView; query?: string };
@@ -151,9 +151,9 @@ export interface Edit<V extends object> {
   ) => Promise<unknown>;
   /** The message once it is done. */
   done(values: V): string;
-  /** The origin of an edit of a flag: what it was made from, and where to read it again when somebody else was faster. */
-  of?: EditedFlag<V>;
-  /** The same of anything else. */
+  /** The flag that is changed: a rollback takes that back. */
+  of?: { project: string; name: string };
+  /** What the values were made from, and where to read it again when somebody else was faster. */
   pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
   environment?(values: V): string;
@@ -167,15 +167,7 @@ export interface Edit<V extends object> {
 
 export type Undo = import('./client.js').Change | readonly import('./client.js').Change[];
 
-export interface EditedFlag<V> {
-  project: string;
-  name: string;
-  etag: string;
-  /** The values as they are in the flag now; null when what is edited is gone. */
-  valuesIn(flag: Flag): V | null;
-}
-
-/** A thing besides flags that is edited, as it was read. */
+/** A thing that is edited, as it was read. */
 export interface Pinned<V> {
   /** The path at which it is read, with its ETag. */
   at: string;
@@ -183,10 +175,10 @@ export interface Pinned<V> {
   /** The newest event that was known then. */
   since: number;
   /** The search that finds events about it in the log, and the test of which of those found are about it. */
-  search: { type?: string; project?: string; query?: string };
+  search: { type?: string; project?: string; feature?: string };
   isAbout?: ((event: LoggedEvent) => boolean) | undefined;
-  /** The values as they are in what is read there now. */
-  valuesIn(body: object): V;
+  /** The values as they are in what is read there now; null when what is edited is gone. */
+  valuesIn(body: object): V | null;
 }
 
 export type Child = VNode | string | number | null | false;

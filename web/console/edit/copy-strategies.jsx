@@ -7,6 +7,7 @@ import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
 import { PlannedEvents } from '../parts/event-item.jsx';
 import { Preview } from '../resource.jsx';
+import { pinnedFlag } from './pinned.js';
 
 /** @import { LoggedEvent, Session } from '../types.d.ts' */
 /** @import { At } from './strategy-edits.jsx' */
@@ -41,7 +42,7 @@ export async function copyStrategies(session, at) {
     ),
     change: (now) => changing('POST', to, now),
     done: ({ from }) => `${flag.name} has the strategies of ${from} in ${name}.`,
-    of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
+    ...pinnedFlag(flag, etag, () => values),
     environment: () => name,
     affected: () => affectedBy(session, flag, name),
   });

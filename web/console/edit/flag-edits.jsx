@@ -11,6 +11,7 @@ import { protectedIn } from '../proposals.jsx';
 import { code, said } from '../said.jsx';
 import { isProduction } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
+import { pinnedFlag } from './pinned.js';
 import { everyone } from './strategy-edits.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -169,7 +170,7 @@ export function describeFlag(session, flag, etag) {
       `${code(name)} is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it does not change.`,
     change: (body) => changing('PUT', flagPath(project, name), body),
     done: () => `${name} is changed.`,
-    of: { project, name, etag, valuesIn: metadataOf },
+    ...pinnedFlag(flag, etag, metadataOf),
   });
 }
 
@@ -182,12 +183,6 @@ export const reviveFlag = (session, { project, name }) =>
     undo: changing('DELETE', flagPath(project, name)),
     done: `${name} is revived.`,
   });
-
-/**
- * The flag of a change that is made whatever others do to the flag meanwhile: the change names no ETag.
- * @param {{ project: string, name: string }} flag
- */
-const anyVersionOf = ({ project, name }) => ({ project, name, etag: '', valuesIn: () => null });
 
 /** @type {readonly Field<{ type: string, value: string }>[]} */
 export const TAG_FIELDS = [
@@ -206,7 +201,7 @@ export function addTag(session, { project, name, tags }) {
       `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' in addition to its current tags'}.`,
     change: (body) => changing('POST', path`/features/${name}/tags`, body),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
-    of: anyVersionOf({ project, name }),
+    of: { project, name },
     undo: ({ type, value }) =>
       tags.some((one) => one.type === type && one.value === value)
         ? null
@@ -259,7 +254,7 @@ export async function addDependency(session, { project, name, dependencies }) {
         ...(enabled === 'true' ? { variants: valuesIn(variants) } : {}),
       }),
     done: ({ feature }) => `${name} depends on ${feature}.`,
-    of: anyVersionOf({ project, name }),
+    of: { project, name },
     // A rollback does not change dependencies.
     undo({ feature }) {
       const replaced = dependencies.find((one) => one.feature === feature);
@@ -299,7 +294,7 @@ export function editLink(session, { project, name }, link) {
         title: title === '' ? null : title,
       }),
     done: () => `The links of ${name} are changed.`,
-    of: anyVersionOf({ project, name }),
+    of: { project, name },
   });
 }
 
@@ -346,7 +341,7 @@ export function completeFlag(session, { project, name }) {
     change: ({ status, statusValue }) =>
       changing('POST', `${at}/complete`, { status, ...(statusValue === '' ? {} : { statusValue }) }),
     done: () => `${name} is completed.`,
-    of: anyVersionOf({ project, name }),
+    of: { project, name },
     undo: changing('POST', `${at}/uncomplete`),
   });
 }

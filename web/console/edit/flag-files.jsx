@@ -3,6 +3,7 @@ import { changing } from '../client.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { field } from '../forms/field.js';
+import { TextArea } from '../forms/inputs.jsx';
 import { Preview } from '../resource.jsx';
 import { said } from '../said.jsx';
 
@@ -65,14 +66,12 @@ export function importFlags(session, project, environments) {
                 if (file !== undefined) set({ text: await file.text() });
               }}
             />
-            <textarea
+            <TextArea
               id={id}
-              class="input"
               rows={5}
-              spellcheck={false}
               aria-label="Export content"
               value={values.text}
-              onInput={({ currentTarget: { value } }) => set({ text: value })}
+              change={(text) => set({ text })}
             />
           </>
         ),

@@ -6,6 +6,7 @@ import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
 import { code, said } from '../said.jsx';
 import { kindOf, percentOf } from '../words.js';
+import { pinnedFlag } from './pinned.js';
 import { STRATEGY_TABS, strategyFields } from './strategy-fields.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -131,7 +132,7 @@ async function edit(session, at, { title, agree, values, change, next, valuesIn 
     change: (now) => change(inputFor(now)),
     ...(next === undefined ? {} : { next }),
     done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
-    of: { project: flag.project, name: flag.name, etag, valuesIn },
+    ...pinnedFlag(flag, etag, valuesIn),
     environment: () => environment.name,
     affected: () => affectedBy(session, flag, environment.name, ({ enabled }) => enabled || isOn),
   });

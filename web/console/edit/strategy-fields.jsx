@@ -6,7 +6,7 @@ import { FieldRow } from '../forms/fields.jsx';
 import { Checks, TextInput } from '../forms/inputs.jsx';
 import { variantsField } from '../forms/variants-editor.jsx';
 import { Sentence, said } from '../said.jsx';
-import { kindOf, kindText } from '../words.js';
+import { kindOf, kindText, percentOf } from '../words.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Control, Edit, Field, StrategyType } from '../types.d.ts' */
@@ -142,9 +142,9 @@ const withAudience = (changed, { who }) =>
 /** @param {Control<StrategyValues>} control */
 function rolloutControl({ values: { rollout, who }, set }) {
   /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onInput = (event) =>
+  const onInput = ({ currentTarget: { valueAsNumber } }) =>
     set({
-      rollout: Math.min(100, Math.max(0, Math.round(event.currentTarget.valueAsNumber || 0))),
+      rollout: percentOf(Math.round(valueAsNumber)),
       ...(who === 'everyone' ? { who: 'share' } : {}),
     });
   const range = { min: 0, max: 100, step: 1, value: rollout, onInput };

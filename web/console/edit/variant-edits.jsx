@@ -7,6 +7,7 @@ import { openEdit } from '../forms/edit-dialog.jsx';
 import { variantsField } from '../forms/variants-editor.jsx';
 import { code, said } from '../said.jsx';
 import { isProduction } from '../session.js';
+import { pinnedFlag } from './pinned.js';
 
 /** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
 
@@ -42,7 +43,7 @@ export function editVariants(session, flag, etag) {
     title: `Variants of ${name}`,
     change: ({ variants }) => changing('PUT', `${flagPath(project, name)}/variants`, variants),
     done: () => `The variants of ${name} are changed.`,
-    of: { project, name, etag, valuesIn: valuesOf },
+    ...pinnedFlag(flag, etag, valuesOf),
     ...productionOf(session, flag),
   });
 }

@@ -2,19 +2,21 @@
 import { useQuery } from '../place.js';
 import { visible } from '../said.jsx';
 
-/** @import { TargetedEvent } from 'preact' */
-
 /**
  * @param {{ options: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, disabled?: boolean, attributes?: Record<string, unknown> }} props `attributes`: such as its label
  */
 export function Choice({ options, value, change, disabled = false, attributes = {} }) {
-  /** @param {TargetedEvent<HTMLSelectElement>} event */
-  const onChange = (event) => change(event.currentTarget.value);
   // A value that is none of the options is shown, and not silently taken for the first one.
   /** @type {readonly (readonly [string, string])[]} */
   const known = options.some(([key]) => key === value) ? options : [[value, value], ...options];
   return (
-    <select class="input" {...attributes} disabled={disabled} value={value} onChange={onChange}>
+    <select
+      class="input"
+      {...attributes}
+      disabled={disabled}
+      value={value}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+    >
       {known.map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {visible(text)}

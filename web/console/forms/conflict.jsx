@@ -1,5 +1,4 @@
 /** Somebody else changed what is edited while a form was open: who, when, what, and how to take both. */
-import { path } from '../client.js';
 import { changesOf } from '../differences.js';
 import { Button } from '../parts/button.jsx';
 import { DifferenceLine } from '../parts/difference-line.jsx';
@@ -30,26 +29,15 @@ const LISTED_MAX = 10;
  * @returns {Promise<ConflictState>}
  */
 export async function conflictOf({ client }, { edit, base, mine }) {
-  const { at, since, search, isAbout, valuesIn } = sourceOf(edit, base.etag);
+  const { of, pinned } = edit;
+  if (pinned === undefined) throw new Error('nothing says what this was made from');
+  const since = of === undefined ? pinned.since : revisionOf(base.etag);
   const [{ body, etag }, events] = await Promise.all([
-    client.read(at),
-    eventsSince(client, { search, since, isAbout }),
+    client.read(pinned.at),
+    eventsSince(client, { ...pinned, since }),
   ]);
-  const theirs = valuesIn(body);
+  const theirs = pinned.valuesIn(body);
   return { events, theirs, mine, ...mergedOf(base.values, mine, theirs ?? base.values), etag };
-}
-
-/** @param {Edit<any>} edit @param {string} etag @returns {Omit<Pinned<any>, 'etag'>} */
-function sourceOf({ of, pinned }, etag) {
-  if (pinned !== undefined) return pinned;
-  if (of === undefined) throw new Error('nothing says what this was made from');
-  const { project, name, valuesIn } = of;
-  return {
-    at: path`/projects/${project}/features/${name}`,
-    since: revisionOf(etag),
-    search: /** @type {object} */ ({ project, feature: name }),
-    valuesIn,
-  };
 }
 
 /**

@@ -6,10 +6,9 @@ import { comparisonOf } from '../words.js';
 import { AddRow } from './add-row.jsx';
 import { field } from './field.js';
 import { Issues } from './fields.jsx';
-import { Check, TextInput } from './inputs.jsx';
+import { Check, TextArea, TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { ConstraintInput, ContextField, Control } from '../types.d.ts' */
 /** @import { Operator } from '../operators.js' */
 
@@ -71,8 +70,6 @@ function missingIn({ contextName, operator, values = [], value = '' }) {
  * @param {{ of: ConstraintInput, position: number, field: ContextField | undefined, fieldList: string, change: (constraint: ConstraintInput | null) => void, issues: readonly string[] }} props
  */
 function ConstraintRow({ of, position, field, fieldList, change, issues }) {
-  /** @param {TargetedEvent<HTMLSelectElement>} event */
-  const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));
   return (
     <div class="box stack" role="group" aria-label={`Constraint ${position}`}>
       <div class="row row-controls">
@@ -85,7 +82,14 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
           value={of.contextName}
           change={(contextName) => change({ ...of, contextName })}
         />
-        <select class="input row-operator" aria-label="Comparison" value={of.operator} onChange={onOperator}>
+        <select
+          class="input row-operator"
+          aria-label="Comparison"
+          value={of.operator}
+          onChange={({ currentTarget: { value } }) =>
+            change(withOperator(of, /** @type {Operator} */ (value)))
+          }
+        >
           {OPERATOR_GROUPS.map(([group, , operators]) => (
             <optgroup key={group} label={group}>
               {operators.map((operator) => (
@@ -177,20 +181,17 @@ function ManyValues({ values, legal, change }) {
       </div>
     );
   }
-  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
-  const onInput = (event) => {
-    setText(event.currentTarget.value);
-    change(valuesIn(event.currentTarget.value));
-  };
   return (
-    <textarea
+    <TextArea
       class="input row-values"
       rows={1}
       aria-label="Values, separated by commas"
       placeholder="NO, SE"
-      spellcheck={false}
       value={text}
-      onInput={onInput}
+      change={(typed) => {
+        setText(typed);
+        change(valuesIn(typed));
+      }}
     />
   );
 }

@@ -3,15 +3,7 @@
  * what the server refuses at the field that it names, and what to do when somebody else was faster.
  */
 import { useRef, useState } from 'preact/hooks';
-import {
-  changeFlag,
-  flagPath,
-  make,
-  mayChangeProduction,
-  noticedIn,
-  skipText,
-  takeBack,
-} from '../changes.jsx';
+import { changeFlag, make, mayChangeProduction, noticedIn, skipText, takeBack } from '../changes.jsx';
 import { messageOf, onceEach, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button, useOnce } from '../parts/button.jsx';
@@ -147,9 +139,7 @@ function useForm(session, edit, close) {
   const [values, setValues] = useState({ ...edit.values, ...draft?.values });
   const [isDraft, setDraft] = useState(draft !== null);
   /** The record from which the values were made. */
-  const [base, setBase] = useState(
-    draft?.base ?? { values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' },
-  );
+  const [base, setBase] = useState(draft?.base ?? { values: edit.values, etag: edit.pinned?.etag ?? '' });
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
   const [isBusy, once] = useOnce();
@@ -216,8 +206,8 @@ function useForm(session, edit, close) {
 
   /** @param {unknown} error */
   async function onRefused(error) {
-    const isOfOne = (edit.of ?? edit.pinned) !== undefined;
-    if (isOfOne && error instanceof Refused && error.status === 412) return await showConflict();
+    if (edit.pinned !== undefined && error instanceof Refused && error.status === 412)
+      return await showConflict();
     setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
     focusFault();
   }
@@ -262,7 +252,7 @@ function useForm(session, edit, close) {
       dropDraft(key);
       latest.current = edit.values;
       setValues(edit.values);
-      setBase({ values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' });
+      setBase({ values: edit.values, etag: edit.pinned?.etag ?? '' });
       setDraft(false);
     },
     cancel() {
@@ -295,9 +285,9 @@ function useForm(session, edit, close) {
 }
 
 /** Whether somebody has changed it since, which is said before anything is asked about it. @param {Session} session @param {Edit<any>} edit @param {string} etag */
-async function isOutdated({ client }, { of, environment }, etag) {
-  if (of === undefined || environment === undefined || etag === '') return false;
-  return revisionOf((await client.read(flagPath(of.project, of.name))).etag) !== revisionOf(etag);
+async function isOutdated({ client }, { of, pinned, environment }, etag) {
+  if (of === undefined || pinned === undefined || environment === undefined) return false;
+  return revisionOf((await client.read(pinned.at)).etag) !== revisionOf(etag);
 }
 
 /** The problems of the form, as the server would say it. @param {Edit<any>} edit @param {any} values */

@@ -1,7 +1,7 @@
 /** The controls of a form, each with its label, its hint and what the server refused about it. */
 import { useId } from 'preact/hooks';
 import { Choice } from './choice.jsx';
-import { Checks, TextInput } from './inputs.jsx';
+import { Checks, TextArea, TextInput } from './inputs.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Field } from '../types.d.ts' */
@@ -81,6 +81,9 @@ export function Issues({ id, of }) {
   );
 }
 
+/** The kinds of text of the browser, by those of fields. @type {Readonly<Record<string, string>>} */
+const TYPES = { password: 'password', number: 'number', time: 'datetime-local' };
+
 /**
  * @template {object} V
  * @param {{ field: Field<V>, value: unknown, props: Record<string, any>, change: (value: unknown) => void, listId: string }} options
@@ -88,8 +91,7 @@ export function Issues({ id, of }) {
  */
 function controlOf({ field, value, props, change, listId }) {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  const { autocomplete = 'off' } = field;
-  const typed = { ...props, value: text, autocomplete, spellcheck: false };
+  const typed = { ...props, value: text, autocomplete: field.autocomplete ?? 'off' };
   switch (field.kind) {
     case 'check':
       return (
@@ -99,33 +101,17 @@ function controlOf({ field, value, props, change, listId }) {
       return <Choice options={field.options ?? []} value={text} change={change} attributes={props} />;
     case 'long-text':
     case 'lines':
-      return (
-        <textarea
-          {...typed}
-          class="input"
-          rows={3}
-          onInput={({ currentTarget }) => change(currentTarget.value)}
-        />
-      );
-    case 'password':
-      return <TextInput {...typed} type="password" change={change} />;
-    case 'number':
-      return (
-        <TextInput
-          {...typed}
-          type="number"
-          change={(text) => change(text === '' ? Number.NaN : Number(text))}
-        />
-      );
-    case 'time':
-      return <TextInput {...typed} type="datetime-local" change={change} />;
+      return <TextArea {...typed} rows={3} change={change} />;
     default:
       return (
         <>
           <TextInput
             {...typed}
+            type={TYPES[field.kind ?? ''] ?? 'text'}
             {...(field.suggestions === undefined ? {} : { list: listId })}
-            change={change}
+            change={(text) =>
+              change(field.kind !== 'number' ? text : text === '' ? Number.NaN : Number(text))
+            }
           />
           {field.suggestions === undefined ? null : (
             <datalist id={listId}>

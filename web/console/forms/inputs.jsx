@@ -13,6 +13,14 @@ export const TextInput = ({ change, ...others }) => (
   />
 );
 
+/** The same of many lines. @param {{ change: (text: string) => void } & Record<string, any>} props with attributes of the element */
+export const TextArea = ({ change, ...others }) => (
+  <textarea
+    {...{ class: 'input', spellcheck: false, ...others }}
+    onInput={({ currentTarget: { value } }) => change(value)}
+  />
+);
+
 /**
  * For words that narrow what is listed.
  * @param {{ label: string, placeholder: string, value: string, change: (text: string) => void }} props

@@ -6,11 +6,10 @@ import { AddRow } from './add-row.jsx';
 import { Choice } from './choice.jsx';
 import { field } from './field.js';
 import { Issues } from './fields.jsx';
-import { Check, TextInput } from './inputs.jsx';
+import { Check, TextArea, TextInput } from './inputs.jsx';
 import { OverridesEditor } from './overrides-editor.jsx';
 import { replaced } from './rows.js';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { Control, Variant } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
@@ -88,13 +87,6 @@ function sumIssues(variants) {
 function VariantRow({ of, position, change, issues }) {
   const { name, weight, weightType, payload } = of;
   const isFixed = weightType === 'fix';
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onShare = (event) =>
-    change({
-      ...of,
-      weightType: 'fix',
-      weight: Math.round((event.currentTarget.valueAsNumber || 0) * (WEIGHT_TOTAL / 100)),
-    });
   return (
     <div class="box stack" role="group" aria-label={`Variant ${position}`}>
       <div class="row row-controls">
@@ -115,7 +107,13 @@ function VariantRow({ of, position, change, issues }) {
             step={0.1}
             aria-label="Share in percent"
             value={(weight * 100) / WEIGHT_TOTAL}
-            onInput={onShare}
+            onInput={({ currentTarget: { valueAsNumber } }) =>
+              change({
+                ...of,
+                weightType: 'fix',
+                weight: Math.round((valueAsNumber || 0) * (WEIGHT_TOTAL / 100)),
+              })
+            }
           />
           %
         </label>
@@ -154,17 +152,14 @@ function withPayload({ payload: _, ...variant }, type, value) {
 
 /** @param {{ of: NonNullable<Variant['payload']>, change: (value: string) => void }} props */
 function PayloadEditor({ of: { type, value }, change }) {
-  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
-  const onInput = (event) => change(event.currentTarget.value);
   return (
     <>
-      <textarea
+      <TextArea
         class="input payload-input"
         rows={type === 'json' ? 4 : 2}
         aria-label="Value of the payload"
-        spellcheck={false}
         value={value}
-        onInput={onInput}
+        change={change}
       />
       <Issues of={type === 'json' && !isJson(value) ? ['This is not valid JSON yet.'] : []} />
     </>

@@ -4,11 +4,11 @@ import { flagPath } from '../changes.jsx';
 import { messageOf } from '../client.js';
 import { asOption, Filter } from '../forms/choice.jsx';
 import { useDraft } from '../forms/drafts.js';
+import { TextArea } from '../forms/inputs.jsx';
 import { Sentence, said } from '../said.jsx';
 import { useSession } from '../session.js';
 import { comparisonOf, kindText } from '../words.js';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { Explanation, Flag } from '../types.d.ts' */
 
 /** @typedef {Explanation['strategies']['data'][number]} StrategyResult */
@@ -21,8 +21,6 @@ export function WhyCard({ flag }) {
   const [{ environment, context }, set] = useDraft(`${me.user.id} why`, first);
   const [answer, setAnswer] = useState(/** @type {Explanation | string | null} */ (null));
   const id = useId();
-  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
-  const onInput = (event) => set({ context: event.currentTarget.value });
   /** @param {Event} event */
   async function ask(event) {
     event.preventDefault();
@@ -37,7 +35,7 @@ export function WhyCard({ flag }) {
         </summary>
         <form class="stack above" onSubmit={ask}>
           <label for={id}>Context of the user, one field per line</label>
-          <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
+          <TextArea id={id} rows={2} value={context} change={(text) => set({ context: text })} />
           <div class="row">
             <Filter
               label="Environment to test"
