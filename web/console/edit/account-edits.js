@@ -2,10 +2,9 @@
 import { changing } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
-import { field } from '../forms/field.js';
+import { field, newPassword } from '../forms/field.js';
 import { notice, noticeRefusal } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
-import { PASSWORD_HINT } from './passwords.js';
 
 /** @import { OwnSession, Session } from '../types.d.ts' */
 
@@ -22,11 +21,7 @@ export function changeOwnPassword(session, after) {
         required: true,
         autocomplete: 'current-password',
       }),
-      field('password', 'New password', 'password', {
-        required: true,
-        autocomplete: 'new-password',
-        hint: PASSWORD_HINT,
-      }),
+      newPassword('New password'),
       field('confirmPassword', 'Confirm new password', 'password', {
         required: true,
         autocomplete: 'new-password',

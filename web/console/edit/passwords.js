@@ -2,14 +2,11 @@
 import { changing, path } from '../client.js';
 import { userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
-import { field } from '../forms/field.js';
+import { field, newPassword } from '../forms/field.js';
 import { showSecret } from '../forms/secret.jsx';
 import { said } from '../said.jsx';
 
 /** @import { Session, User } from '../types.d.ts' */
-
-export const PASSWORD_HINT =
-  'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.';
 
 /** @param {string} whose @param {string} secret @param {string} span */
 export const showPasswordLink = (whose, secret, span) =>
@@ -36,11 +33,7 @@ export function setPassword(session, user) {
         ],
         paths: ['id'],
       }),
-      field('password', 'New password', 'password', {
-        autocomplete: 'new-password',
-        hint: PASSWORD_HINT,
-        when: ({ way }) => way === 'set',
-      }),
+      { ...newPassword('New password'), when: ({ way }) => way === 'set' },
     ],
     values: { way: 'link', password: '' },
     sentence: ({ way }) =>

@@ -10,3 +10,11 @@
  * @returns {Field<any>}
  */
 export const field = (name, label, kind = 'text', more = {}) => ({ name, label, kind, ...more });
+
+/** A password that somebody chooses. @param {string} label */
+export const newPassword = (label) =>
+  field('password', label, 'password', {
+    required: true,
+    autocomplete: 'new-password',
+    hint: 'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.',
+  });

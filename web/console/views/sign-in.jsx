@@ -60,7 +60,7 @@ export function SignIn({ problem, offered, enter }) {
 /** @param {{ offered: SignIns, enter: () => Promise<void>, isAgain?: boolean }} props `isAgain`: above a page that stays open */
 function Ways({ offered: { password, provider }, enter, isAgain = false }) {
   const byToken = (
-    <SignInForm
+    <PlainForm
       fields={TOKEN_FIELDS}
       values={{ token: '' }}
       begin={({ token }) => beginSession(token.trim()).then(enter)}
@@ -70,7 +70,7 @@ function Ways({ offered: { password, provider }, enter, isAgain = false }) {
     <>
       {provider === null ? null : <ProviderLink provider={provider} isAgain={isAgain} />}
       {password ? (
-        <SignInForm
+        <PlainForm
           fields={PASSWORD_FIELDS}
           values={{ username: '', password: '' }}
           begin={(values) => beginSessionByPassword(values).then(enter)}
@@ -135,8 +135,8 @@ function ProviderLink({ provider: { button, path }, isAgain }) {
   );
 }
 
-/** @param {{ fields: readonly Field<any>[], values: any, begin: (values: any) => Promise<void> }} props */
-function SignInForm({ fields, values: first, begin }) {
+/** A form of somebody who is not signed in. @param {{ fields: readonly Field<any>[], values: any, begin: (values: any) => Promise<void>, text?: string }} props */
+export function PlainForm({ fields, values: first, begin, text = 'Sign in' }) {
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const [values, setValues] = useState(first);
   const [refusal, setRefusal] = useState(/** @type {string | null} */ (null));
@@ -172,7 +172,7 @@ function SignInForm({ fields, values: first, begin }) {
         />
       ))}
       <button class="button button-main" disabled={isBusy}>
-        Sign in
+        {text}
       </button>
     </form>
   );
