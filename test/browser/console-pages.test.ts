@@ -12,10 +12,12 @@ const NARROWEST = 320;
 /** The views that the type of places names, so that a new one is in the table above. */
 function viewsOfConsole(): readonly string[] {
   const read = (name: string) => readFileSync(join(ROOT_FOLDER, 'web/console', name), 'utf8');
-  const types = read('types.d.ts');
-  const [, plain = ''] = /export const PLAIN =([^;]*);/.exec(read('place.js')) ?? [];
-  const [, places = ''] = /export type Place =([^;]*(?:;[^;]*?)*?);\n\n/.exec(types) ?? [];
-  const named = [...plain.matchAll(/'([a-z-]+)'/g), ...places.matchAll(/(?:view:|\|) '([a-z-]+)'/g)];
+  const tables =
+    read('place.js')
+      .match(/export const (?:PLAIN|OF_PROJECT) =[^;]*;/g)
+      ?.join('') ?? '';
+  const [, places = ''] = /export type Place =([^;]*(?:;[^;]*?)*?);\n\n/.exec(read('types.d.ts')) ?? [];
+  const named = [...tables.matchAll(/^ {2}'?([a-z-]+)'?:/gm), ...places.matchAll(/view: '([a-z-]+)'/g)];
   return ['home', ...named.map(([, view = '']) => view)];
 }
 

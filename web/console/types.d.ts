@@ -1,7 +1,7 @@
 /** The console's own types, and those of the interface, which the check makes from its description (test/browser/console-types.ts). */
 
 import type { Signal } from '@preact/signals';
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import type { Event as LoggedEvent, Me, Profile, ProjectSummary } from './api-types.d.ts';
 
 declare global {
@@ -153,7 +153,7 @@ export interface Edit<V extends object> {
   done(values: V): string;
   /** The flag that is changed: a rollback takes that back. */
   of?: { project: string; name: string };
-  /** What the values were made from, and where to read it again when somebody else was faster. */
+  /** The origin of the values, and where to read it again when somebody else was faster. */
   pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
   environment?(values: V): string;
@@ -180,5 +180,3 @@ export interface Pinned<V> {
   /** The values as they are in what is read there now; null when what is edited is gone. */
   valuesIn(body: object): V | null;
 }
-
-export type Child = VNode | string | number | null | false;

@@ -8,8 +8,6 @@ import { endOneSession } from '../sessions.js';
 
 /** @import { OwnSession, Session } from '../types.d.ts' */
 
-/** @typedef {{ oldPassword: string, password: string, confirmPassword: string }} PasswordValues */
-
 /** @param {Session} session @param {() => void} after */
 export function changeOwnPassword(session, after) {
   const { username, email } = session.me.user;

@@ -24,27 +24,17 @@ export function actionsOf(session) {
   const made = kinds.filter(
     ({ isReported, right }) => isReported !== true && (right === undefined || session.may(right)),
   );
-  /** @type {readonly [isOffered: boolean, name: string, act: () => unknown][]} */
-  const all = [
-    [session.may('create-project'), 'New project', () => createProject(session)],
-    ...made.map(
-      (kind) =>
-        /** @type {[boolean, string, () => unknown]} */ ([
-          true,
-          `New ${kind.one}`,
-          () => editKind(session, kind, null),
-        ]),
-    ),
-    [
-      session.isUser,
-      'New personal token',
-      () => editKind(session, personalTokens('/user/tokens', null), null),
-    ],
-    [session.isUser, 'Change your password', () => changeOwnPassword(session, () => undefined)],
-    [true, 'Keyboard shortcuts', showKeys],
-    [!session.open, 'Sign out', () => session.signOut()],
+  const own = [
+    { name: 'New personal token', act: () => editKind(session, personalTokens('/user/tokens', null), null) },
+    { name: 'Change your password', act: () => changeOwnPassword(session, () => undefined) },
   ];
-  return all.filter(([isOffered]) => isOffered).map(([, name, act]) => ({ name, act }));
+  return [
+    ...(session.may('create-project') ? [{ name: 'New project', act: () => createProject(session) }] : []),
+    ...made.map((kind) => ({ name: `New ${kind.one}`, act: () => editKind(session, kind, null) })),
+    ...(session.isUser ? own : []),
+    { name: 'Keyboard shortcuts', act: showKeys },
+    ...(session.open ? [] : [{ name: 'Sign out', act: () => session.signOut() }]),
+  ];
 }
 
 /** The actions in a project. @param {Session} session @param {ProjectSummary} project @returns {readonly Action[]} */

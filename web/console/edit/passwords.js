@@ -17,8 +17,6 @@ export const showPasswordLink = (whose, secret, span) =>
     secret,
   });
 
-/** @typedef {{ way: 'link' | 'set', password: string }} PasswordChoice */
-
 /** @param {Session} session @param {User} user */
 export function setPassword(session, user) {
   const whose = userName(user);
@@ -33,7 +31,7 @@ export function setPassword(session, user) {
         ],
         paths: ['id'],
       }),
-      { ...newPassword('New password'), when: ({ way }) => way === 'set' },
+      newPassword('New password', { when: ({ way }) => way === 'set' }),
     ],
     values: { way: 'link', password: '' },
     sentence: ({ way }) =>

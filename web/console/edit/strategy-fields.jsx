@@ -2,7 +2,7 @@
 import { asOptions } from '../forms/choice.jsx';
 import { constraintsField } from '../forms/constraints-editor.jsx';
 import { field } from '../forms/field.js';
-import { FieldRow } from '../forms/fields.jsx';
+import { FieldRows } from '../forms/fields.jsx';
 import { Checks, TextInput } from '../forms/inputs.jsx';
 import { variantsField } from '../forms/variants-editor.jsx';
 import { Sentence, said } from '../said.jsx';
@@ -77,17 +77,7 @@ export function strategyFields({ types, segments, fields }) {
           <summary>
             <Sentence>{rareText(values)}</Sentence>
           </summary>
-          {rare.map((one) =>
-            one.when?.(values) === false ? null : (
-              <FieldRow
-                key={one.name}
-                field={one}
-                values={values}
-                set={(changed) => set(withAudience(changed, values))}
-                issuesAt={() => []}
-              />
-            ),
-          )}
+          <FieldRows fields={rare} values={values} set={(changed) => set(withAudience(changed, values))} />
         </details>
       ),
     }),

@@ -11,12 +11,12 @@ import { pinnedFlag } from './pinned.js';
 
 /** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
 
-/** @typedef {{ variants: readonly Variant[] }} Values */
+/** @typedef {{ variants: readonly Variant[] }} VariantValues */
 
-/** @param {Flag} flag @returns {Values} */
+/** @param {Flag} flag @returns {VariantValues} */
 const valuesOf = ({ variants }) => ({ variants: variants ?? [] });
 
-/** The form of variants of a flag. @param {string} name @param {Values} values @returns {Pick<Edit<Values>, 'wide' | 'fields' | 'values' | 'sentence'>} */
+/** The form of variants of a flag. @param {string} name @param {VariantValues} values @returns {Pick<Edit<VariantValues>, 'wide' | 'fields' | 'values' | 'sentence'>} */
 export function variantsForm(name, values) {
   return {
     wide: true,

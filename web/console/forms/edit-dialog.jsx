@@ -14,7 +14,7 @@ import { Conflict, conflictOf, isSame, revisionOf } from './conflict.jsx';
 import { Curl } from './curl.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 import { draftOf, dropDraft, keepDraft } from './drafts.js';
-import { FieldRow, Issues } from './fields.jsx';
+import { FieldRows, Issues } from './fields.jsx';
 import { Tabs } from './tabs.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -41,16 +41,9 @@ function EditDialog({ session, edit, close }) {
   const noticed = isProposed && !maySave ? null : form.noticed;
   const place = noticed?.environment ?? null;
   /** @param {readonly Field<any>[]} some */
-  const rows = (some) =>
-    some.map((field) => (
-      <FieldRow
-        key={`${field.name} ${field.label}`}
-        field={field}
-        values={form.values}
-        set={form.set}
-        issuesAt={form.issuesAt}
-      />
-    ));
+  const rows = (some) => (
+    <FieldRows fields={some} values={form.values} set={form.set} issuesAt={form.issuesAt} />
+  );
   return (
     <Modal title={edit.title} close={close} isWide={edit.wide === true}>
       <form class="stack edit" noValidate ref={form.ref} onSubmit={form.submit}>
@@ -117,20 +110,11 @@ const isSecret = ({ kind, isSecret = false }) => isSecret || kind === 'password'
 
 /** For the command that is shown. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
 function withoutSecrets(change, fields) {
-  const secrets = fields.filter(isSecret).map(({ name, paths = [] }) => paths[0] ?? name);
-  return secrets.length === 0 ? change : { ...change, body: masked(change.body ?? {}, secrets, '') };
+  const secrets = fields.filter(isSecret).map(({ name, paths = [] }) => (paths[0] ?? name).split('/').at(-1));
+  if (secrets.length === 0) return change;
+  const body = JSON.stringify(change.body ?? {}, (name, value) => (secrets.includes(name) ? '…' : value));
+  return { ...change, body: JSON.parse(body) };
 }
-
-/** @param {object} body @param {readonly string[]} secrets paths @param {string} prefix of the names in it @returns {object} */
-const masked = (body, secrets, prefix) =>
-  Object.fromEntries(
-    Object.entries(body).map(([name, value]) => {
-      const path = prefix + name;
-      if (secrets.includes(path)) return [name, '…'];
-      const holdsSome = secrets.some((secret) => secret.startsWith(`${path}/`));
-      return [name, holdsSome ? masked(value, secrets, `${path}/`) : value];
-    }),
-  );
 
 /** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
 function useForm(session, edit, close) {
@@ -139,7 +123,7 @@ function useForm(session, edit, close) {
   const [values, setValues] = useState({ ...edit.values, ...draft?.values });
   const [isDraft, setDraft] = useState(draft !== null);
   /** The record from which the values were made. */
-  const [base, setBase] = useState(draft?.base ?? { values: edit.values, etag: edit.pinned?.etag ?? '' });
+  const [base, setBase] = useState(draft?.base ?? baseOf(edit));
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
   const [isBusy, once] = useOnce();
@@ -252,7 +236,7 @@ function useForm(session, edit, close) {
       dropDraft(key);
       latest.current = edit.values;
       setValues(edit.values);
-      setBase({ values: edit.values, etag: edit.pinned?.etag ?? '' });
+      setBase(baseOf(edit));
       setDraft(false);
     },
     cancel() {
@@ -263,15 +247,12 @@ function useForm(session, edit, close) {
     set: (changed) => change({ ...latest.current, ...changed }),
     /** @param {string} path below the body */
     issuesAt: (path) =>
-      detailsOf(refusal)
-        .filter((one) => isBelow(one.path, path))
-        .map(({ message }) => message),
+      (refusal?.details ?? []).filter((one) => isBelow(one.path, path)).map(({ message }) => message),
     /** The messages that belong to none of the fields. @param {readonly string[]} paths */
     issuesElsewhere(paths) {
       if (refusal === null) return [];
-      const details = detailsOf(refusal);
-      if (details.length === 0) return [refusal.message];
-      return details
+      if (refusal.details.length === 0) return [refusal.message];
+      return refusal.details
         .filter((one) => !paths.some((path) => isBelow(one.path, path)))
         .map(({ message }) => message);
     },
@@ -283,6 +264,9 @@ function useForm(session, edit, close) {
     },
   };
 }
+
+/** The record as it was when the dialog opened. @param {Edit<any>} edit */
+const baseOf = ({ values, pinned }) => ({ values, etag: pinned?.etag ?? '' });
 
 /** Whether somebody has changed it since, which is said before anything is asked about it. @param {Session} session @param {Edit<any>} edit @param {string} etag */
 async function isOutdated({ client }, { of, pinned, environment }, etag) {
@@ -310,9 +294,6 @@ function typed({ fields }, values) {
 
 /** The same form of the same person. @param {Session} session @param {Edit<any>} edit */
 const draftKey = ({ me }, { title }) => `${me.user.id} ${title}`;
-
-/** @param {Refused | null} refusal */
-const detailsOf = (refusal) => refusal?.details ?? [];
 
 /** @param {string | undefined} pointer such as `/body/constraints/0` @param {string} path such as `constraints` */
 function isBelow(pointer, path) {

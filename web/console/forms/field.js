@@ -11,10 +11,10 @@
  */
 export const field = (name, label, kind = 'text', more = {}) => ({ name, label, kind, ...more });
 
-/** A password that somebody chooses. @param {string} label */
-export const newPassword = (label) =>
+/** A password that somebody chooses. @param {string} label @param {Pick<Field<any>, 'when'>} [more] */
+export const newPassword = (label, more = {}) =>
   field('password', label, 'password', {
-    required: true,
-    autocomplete: 'new-password',
+    ...{ required: true, autocomplete: 'new-password' },
+    ...more,
     hint: 'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.',
   });

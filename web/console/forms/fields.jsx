@@ -7,10 +7,19 @@ import { Checks, TextArea, TextInput } from './inputs.jsx';
 /** @import { Field } from '../types.d.ts' */
 
 /**
+ * The rows of a form, without those that are left out for its values.
+ * @param {{ fields: readonly Field<any>[], values: any, set: (changed: any) => void, issuesAt?: (path: string) => readonly string[] }} props
+ */
+export const FieldRows = ({ fields, values, set, issuesAt = () => [] }) =>
+  fields
+    .filter(({ when }) => when?.(values) !== false)
+    .map((field) => <FieldRow key={`${field.name} ${field.label}`} {...{ field, values, set, issuesAt }} />);
+
+/**
  * @param {{ field: Field<V>, values: V, set: (changed: Partial<V>) => void, issuesAt: (path: string) => readonly string[] }} props
  * @template {object} V
  */
-export function FieldRow({ field, values, set, issuesAt }) {
+function FieldRow({ field, values, set, issuesAt }) {
   const id = useId();
   const { kind = 'text', label, hint, name } = field;
   const issues = (field.paths ?? [name]).flatMap((path) => issuesAt(path));

@@ -156,13 +156,7 @@ const Day = ({ events, item }) => (
 
 /** Changes of a day are one entry, apart from the newest. @param {readonly LoggedEvent[]} events @returns {readonly (readonly LoggedEvent[])[]} */
 function entriesOf(events) {
-  /** @type {Map<string, LoggedEvent[]>} */
-  const days = new Map();
-  for (const event of events) {
-    const day = date(event.createdAt);
-    days.set(day, [...(days.get(day) ?? []), event]);
-  }
-  const [newest = [], ...others] = days.values();
+  const [newest = [], ...others] = Map.groupBy(events, ({ createdAt }) => date(createdAt)).values();
   const rest = newest.slice(NEWEST_MAX);
   return [
     ...newest.slice(0, NEWEST_MAX).map((one) => [one]),

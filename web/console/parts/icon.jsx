@@ -37,8 +37,6 @@ const PATHS = {
   up: 'M12 19V5M6 11l6-6 6 6',
 };
 
-/** @typedef {keyof typeof PATHS} IconName */
-
 /** @param {{ name: string }} props */
 export const Icon = ({ name }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -10,19 +10,27 @@ export const FlagLink = ({ project, name, ...others }) => (
   </a>
 );
 
-/** @param {{ id: string, name: string }} props */
-export const ProjectLink = ({ id, name }) => (
+/** By its name, where that is known. @param {{ id: string }} props */
+export const ProjectLink = ({ id }) => (
   <a href={hrefOf(flagsOf(id))}>
-    <Name text={name} />
+    <Name text={useSession().projects.value.find((one) => one.id === id)?.name ?? id} />
   </a>
 );
 
+/** Lists of a page, each by the query of its address. @param {{ label: string, view: 'all-flags' | 'change-requests', current: string, lists: readonly (readonly [name: string, query: string])[] }} props */
+export const Lists = ({ label, view, current, lists }) => (
+  <nav class="row facts saved" aria-label={label}>
+    {lists.map(([name, query]) => (
+      <a key={query} href={hrefOf({ view, query })} aria-current={current === query ? 'true' : undefined}>
+        {name}
+      </a>
+    ))}
+  </nav>
+);
+
 /** The way back to the project that something belongs to. @param {{ project: string }} props */
-export function ProjectCrumb({ project }) {
-  const name = useSession().projects.value.find(({ id }) => id === project)?.name ?? project;
-  return (
-    <p class="crumb">
-      <ProjectLink id={project} name={name} />
-    </p>
-  );
-}
+export const ProjectCrumb = ({ project }) => (
+  <p class="crumb">
+    <ProjectLink id={project} />
+  </p>
+);

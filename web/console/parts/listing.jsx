@@ -189,15 +189,9 @@ export function RowActions({ of, items }) {
   );
 }
 
-/** The main action of a page: the one filled button. @param {{ text: string, act: () => unknown }} props */
-export const MainAction = ({ text, act }) => <AddButton text={text} act={act} looks="button button-main" />;
-
-/** The same of a part of a page. @param {{ text: string, act: () => unknown }} props */
-export const PartAction = ({ text, act }) => <AddButton text={text} act={act} looks="button" />;
-
-/** @param {{ text: string, act: () => unknown, looks: string }} props */
-const AddButton = ({ text, act, looks }) => (
-  <Button looks={looks} act={() => act()}>
+/** Makes another one. The main action of a page is its one filled button. @param {{ text: string, act: () => unknown, isMain?: boolean }} props */
+export const AddButton = ({ text, act, isMain = false }) => (
+  <Button looks={`button${isMain ? ' button-main' : ''}`} act={act}>
     <Icon name="add" />
     {text}
   </Button>

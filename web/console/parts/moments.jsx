@@ -10,10 +10,12 @@ import { deedOf } from '../words.js';
 import { Button } from './button.jsx';
 import { DifferenceLine } from './difference-line.jsx';
 import { FlagLink } from './links.jsx';
+import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { ComponentChildren, TargetedEvent } from 'preact' */
 /** @import { Client } from '../client.js' */
 /** @import { Difference } from '../differences.js' */
+/** @import { RolledBack } from '../edit/rollback.jsx' */
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
 
 /** While a slider moves, in milliseconds: not every moment that it passes is asked for. */
@@ -56,10 +58,11 @@ function MomentSlider({ label, events, eventId, change }) {
 
 /**
  * One moment, and once that is in the past another with which it is compared, the way back to it, and to now.
- * @param {{ events: readonly LoggedEvent[], project: string, flags: readonly string[], isPast: boolean, from: number | null, setFrom: (eventId: number | null) => void, to: number | null, setTo: (eventId: number | null) => void, status: ComponentChildren, restore: ComponentChildren, back: () => void }} props `events`: newest first, more than one; `flags`: names of those that are compared
+ * @param {{ what: RolledBack, may: boolean, text: string, events: readonly LoggedEvent[], flags: readonly string[], isPast: boolean, from: number | null, setFrom: (eventId: number | null) => void, to: number | null, setTo: (eventId: number | null) => void, status: ComponentChildren, back: () => void }} props `text`: that of the way back, for those who may; `events`: newest first, more than one; `flags`: names of those that are compared
  */
-export function Moments({ events, project, flags, isPast, from, setFrom, to, setTo, status, restore, back }) {
+export function Moments({ what, may, text, events, flags, isPast, from, setFrom, to, setTo, status, back }) {
   const oldestFirst = [...events].reverse();
+  const event = events.find(({ id }) => id === from);
   return (
     <section class={`row time ${isPast ? 'box time-past' : 'hint'}`} aria-label="Two points in time">
       <MomentSlider events={oldestFirst} label="Point in time" eventId={from} change={setFrom} />
@@ -67,11 +70,13 @@ export function Moments({ events, project, flags, isPast, from, setFrom, to, set
         <MomentSlider events={oldestFirst} label="Compared with" eventId={to} change={setTo} />
       ) : null}
       {status}
-      {isPast && from !== null ? (
+      {isPast && event !== undefined ? (
         <>
-          <DifferenceList {...{ project, flags, from, to: to ?? events[0]?.id ?? from }} />
+          <DifferenceList
+            {...{ project: what.project, flags, from: event.id, to: to ?? events[0]?.id ?? event.id }}
+          />
           <div class="row">
-            {restore}
+            {may ? <RollBackButton {...{ of: what, event, text }} looks="button" after={back} /> : null}
             <Button act={back}>Back to current</Button>
           </div>
         </>

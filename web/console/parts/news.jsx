@@ -60,22 +60,14 @@ function toldOf(events) {
   return [...byDeed.values()].reverse();
 }
 
-/** @param {readonly LoggedEvent[]} events @param {(event: LoggedEvent) => string} keyOf */
-function grouped(events, keyOf) {
-  /** @type {Map<string, LoggedEvent[]>} */
-  const groups = new Map();
-  for (const event of events) groups.set(keyOf(event), [...(groups.get(keyOf(event)) ?? []), event]);
-  return [...groups];
-}
-
 /** @param {{ of: readonly LoggedEvent[] }} props newest first */
 export function News({ of }) {
   const news = of.filter(({ project, type }) => project !== null && !NO_NEWS.test(type));
-  return grouped(news, ({ createdAt }) => date(createdAt)).map(([day, ofDay]) => (
+  return [...Map.groupBy(news, ({ createdAt }) => date(createdAt))].map(([day, ofDay]) => (
     <section key={day} class="day-of-news" aria-label={dayName(day)}>
       <h3>{dayName(day)}</h3>
       <ul class="plain">
-        {grouped(ofDay, ({ createdBy }) => createdBy).map(([person, events]) => (
+        {[...Map.groupBy(ofDay, ({ createdBy }) => createdBy)].map(([person, events]) => (
           <Person key={person} name={person} of={events} />
         ))}
       </ul>
@@ -133,12 +125,11 @@ function Told({ of: { verbs, subjects } }) {
 
 /** @param {{ of: readonly Subject[] }} props */
 function Subjects({ of }) {
-  const { projects } = useSession();
   const named = of
     .slice(0, of.length > NAMED_MAX ? NAMED_MAX - 1 : NAMED_MAX)
     .map(({ project, flag, isGone }) =>
       flag === null ? (
-        <ProjectLink id={project} name={projects.value.find(({ id }) => id === project)?.name ?? project} />
+        <ProjectLink id={project} />
       ) : isGone ? (
         <code>{flag}</code>
       ) : (

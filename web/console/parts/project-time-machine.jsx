@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { counted } from '../format.js';
 import { useSession } from '../session.js';
 import { COMPARED_MAX, Moments } from './moments.jsx';
-import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { LoggedEvent } from '../types.d.ts' */
 
@@ -25,7 +24,9 @@ export function ProjectTimeMachine({ project, events }) {
   }
   return (
     <Moments
-      {...{ project, events, flags, isPast: first !== undefined, from, setFrom, to, setTo, back }}
+      {...{ what: { project }, may: session.may('flags', project), events, flags }}
+      {...{ isPast: first !== undefined, from, setFrom, to, setTo, back }}
+      text="Restore the project to this point in time"
       status={
         first === undefined ? null : (
           <p role="status">
@@ -33,16 +34,6 @@ export function ProjectTimeMachine({ project, events }) {
             {flags.length > COMPARED_MAX ? `; the ${COMPARED_MAX} that changed last:` : ':'}
           </p>
         )
-      }
-      restore={
-        first !== undefined && session.may('flags', project) ? (
-          <RollBackButton
-            {...{ of: { project }, event: first }}
-            text="Restore the project to this point in time"
-            looks="button"
-            after={back}
-          />
-        ) : null
       }
     />
   );

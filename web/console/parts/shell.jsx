@@ -156,7 +156,10 @@ function Menu({ place }) {
   useEffect(() => {
     waiting.value = found;
   }, [found]);
-  const count = found === null || found.total === 0 ? null : <WaitingCount of={found.total} />;
+  const count =
+    found === null || found.total === 0 ? null : (
+      <Count looks="menu-waiting" of={found.total} words={['waits for you', 'wait for you']} />
+    );
   return (
     <>
       <nav aria-label="Daily work">
@@ -175,7 +178,14 @@ function Menu({ place }) {
         <h2 class="menu-title">Projects</h2>
         <ul class="plain">
           {usedProjects(session, current).map((project) => (
-            <ProjectLink key={project.id} project={project} isCurrent={project.id === current} />
+            <MenuEntry
+              key={project.id}
+              href={hrefOf(flagsOf(project.id))}
+              icon="project"
+              text={project.name}
+              isCurrent={project.id === current}
+              count={<Count looks="hint" of={project.featureCount} words={['flag', 'flags']} />}
+            />
           ))}
           <MenuLink page={ALL_PROJECTS} place={place} />
         </ul>
@@ -226,44 +236,36 @@ function Group({ title, icon, pages, place }) {
 }
 
 /** @param {{ page: MenuPage, place: Place | null, count?: ComponentChildren }} props */
-function MenuLink({ page: [text, icon, view], place, count = null }) {
-  const isCurrent = place !== null && hrefOf(withoutQuery(place)) === hrefOf({ view });
-  return (
-    <li>
-      <a href={hrefOf({ view })} aria-current={isCurrent ? 'page' : undefined}>
-        <Icon name={icon} />
-        <span class="grow cut">{text}</span>
-        {count}
-      </a>
-    </li>
-  );
-}
-
-/** @param {{ of: number }} props */
-const WaitingCount = ({ of: total }) => (
-  <span class="number menu-waiting">
-    {number(total)}
-    <span class="unseen">{total === 1 ? ' waits for you' : ' wait for you'}</span>
-  </span>
+const MenuLink = ({ page: [text, icon, view], place, count = null }) => (
+  <MenuEntry
+    href={hrefOf({ view })}
+    icon={icon}
+    text={text}
+    isCurrent={place !== null && hrefOf(withoutQuery(place)) === hrefOf({ view })}
+    count={count}
+  />
 );
 
-/** @param {{ project: ProjectSummary, isCurrent: boolean }} props */
-function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
-  return (
-    <li>
-      <a href={hrefOf(flagsOf(id))} aria-current={isCurrent ? 'page' : undefined}>
-        <Icon name="project" />
-        <span class="grow cut" title={visible(name)}>
-          <Name text={name} />
-        </span>
-        <span class="hint number">
-          {number(featureCount)}
-          <span class="unseen">{featureCount === 1 ? ' flag' : ' flags'}</span>
-        </span>
-      </a>
-    </li>
-  );
-}
+/** @param {{ href: string, icon: string, text: string, isCurrent: boolean, count: ComponentChildren }} props */
+const MenuEntry = ({ href, icon, text, isCurrent, count }) => (
+  <li>
+    <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+      <Icon name={icon} />
+      <span class="grow cut" title={visible(text)}>
+        <Name text={text} />
+      </span>
+      {count}
+    </a>
+  </li>
+);
+
+/** @param {{ looks: string, of: number, words: readonly [one: string, many: string] }} props `words`: for those who hear the page */
+const Count = ({ looks, of, words: [one, many] }) => (
+  <span class={`number ${looks}`}>
+    {number(of)}
+    <span class="unseen">{` ${of === 1 ? one : many}`}</span>
+  </span>
+);
 
 function Who() {
   const session = useSession();

@@ -6,7 +6,6 @@ import { Later } from '../later.jsx';
 import { noticeRefusal } from '../notices.jsx';
 import { useDelayed } from '../resource.jsx';
 import { useSession } from '../session.js';
-import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
 
@@ -47,22 +46,13 @@ export function TimeMachine({ flag, events, past, setPast }) {
       </p>
       <Later
         of="Moments"
-        {...{ events, project: flag.project, flags: [flag.name], isPast: past !== null, back }}
+        {...{ what: flag, may: may('flags', flag.project) && !flag.archived, text: 'Restore this version' }}
+        {...{ events, flags: [flag.name], isPast: past !== null, back }}
         {...{ from: chosen, setFrom: setChosen, to: other, setTo: setOther }}
         status={
           <span class="unseen" role="status">
             {past === null ? 'As it is now' : 'As it was then'}
           </span>
-        }
-        restore={
-          past !== null && may('flags', flag.project) && !flag.archived ? (
-            <RollBackButton
-              {...{ of: flag, event: past.event }}
-              text="Restore this version"
-              looks="button"
-              after={back}
-            />
-          ) : null
         }
       />
     </details>

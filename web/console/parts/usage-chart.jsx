@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { messageOf, path } from '../client.js';
 import { counted, number } from '../format.js';
-import { Filter } from '../forms/choice.jsx';
+import { asOption, Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { deedOf, NOTICED } from '../words.js';
@@ -146,10 +146,7 @@ function Usage({ at, of, none, first = '', marks = [] }) {
           {names.length < 2 ? null : (
             <Filter
               label="Environment"
-              options={[
-                ['', 'All environments'],
-                ...names.map((name) => /** @type {const} */ ([name, name])),
-              ]}
+              options={[['', 'All environments'], ...names.map(asOption)]}
               value={here}
               change={setEnvironment}
             />

@@ -47,7 +47,7 @@ export function AccountView() {
           ['Root role', profile.rootRole.name],
           ['Username', me.user.username],
           ['Email', me.user.email],
-          ['A role in', mine.map(({ id, name }) => <ProjectLink key={id} id={id} name={name} />)],
+          ['A role in', mine.map(({ id }) => <ProjectLink key={id} id={id} />)],
         ]}
       />
       <Part title="Your sessions" action={<Button act={() => endEverySession(session)}>End all…</Button>}>

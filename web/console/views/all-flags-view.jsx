@@ -3,12 +3,12 @@ import { flagPath } from '../changes.jsx';
 import { number } from '../format.js';
 import { asOptions, QueryFilter } from '../forms/choice.jsx';
 import { QuerySearch } from '../forms/inputs.jsx';
-import { FlagLink } from '../parts/links.jsx';
+import { FlagLink, Lists } from '../parts/links.jsx';
 import { FoundListing, ListingHead, useFound } from '../parts/listing.jsx';
 import { Requested } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
-import { hrefOf, useQuery } from '../place.js';
+import { useQuery } from '../place.js';
 import { anyEvent, useRead, useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -125,18 +125,15 @@ function Tools() {
   });
   return (
     <>
-      <nav class="row facts saved" aria-label="Filters">
-        {SAVED.map(([name, filter], index) => (
-          <a
-            key={name}
-            href={hrefOf({ view: 'all-flags', query: filter })}
-            aria-current={query === filter ? 'true' : undefined}
-          >
-            {name}
-            {totals === undefined ? null : ` (${number(totals[index])})`}
-          </a>
-        ))}
-      </nav>
+      <Lists
+        label="Filters"
+        view="all-flags"
+        current={query}
+        lists={SAVED.map(([name, filter], index) => [
+          totals === undefined ? name : `${name} (${number(totals[index])})`,
+          filter,
+        ])}
+      />
       <div class="row tools">
         <QuerySearch label="Search all flags" placeholder="Name, description or tag" />
         <QueryFilter name="project" any="Any project" options={asOptions(projects.value)} />

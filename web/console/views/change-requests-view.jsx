@@ -1,5 +1,6 @@
 /** The change requests of all projects: those that wait for the caller, the caller's own, and all. */
 import { counted } from '../format.js';
+import { Lists } from '../parts/links.jsx';
 import { FoundListing, ListingHead, useFound } from '../parts/listing.jsx';
 import { isAboutRequests, RequestLink, RequestState, useRequests } from '../parts/request-state.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
@@ -10,18 +11,18 @@ import { useSession } from '../session.js';
 
 /** @import { FoundChangeRequest, Session } from '../types.d.ts' */
 
-/** The lists by the part of the address, each with its condition. @type {readonly (readonly [key: string, name: string, condition: (session: Session) => string])[]} */
+/** The lists by the query of the address, each with its condition. @type {readonly (readonly [name: string, query: string, condition: (session: Session) => string])[]} */
 const LISTS = [
-  ['', 'To review or apply', () => 'actionable=IS:true'],
-  ['mine', 'Mine', ({ me }) => `createdBy=IS:${me.user.id}`],
-  ['open', 'Open', () => 'state=IS:open'],
-  ['all', 'All', () => ''],
+  ['To review or apply', '', () => 'actionable=IS:true'],
+  ['Mine', 'show=mine', ({ me }) => `createdBy=IS:${me.user.id}`],
+  ['Open', 'show=open', () => 'state=IS:open'],
+  ['All', 'show=all', () => ''],
 ];
 
 export function ChangeRequestsView() {
   const session = useSession();
-  const shown = useQuery().get('show');
-  const condition = LISTS.find(([key]) => key === shown)?.[2](session) ?? '';
+  const { query } = useQuery();
+  const condition = LISTS.find(([, shown]) => shown === query)?.[2](session) ?? '';
   /** @type {ReturnType<typeof useFound<FoundChangeRequest>>} */
   const found = useFound(`/search/change-requests?${condition}`, 'changeRequests', isAboutRequests);
   return (
@@ -31,17 +32,12 @@ export function ChangeRequestsView() {
         lead="Changes of protected environments, proposed by one person and approved by another."
       />
       <Skipped />
-      <nav class="row facts saved" aria-label="Lists">
-        {LISTS.map(([key, name]) => (
-          <a
-            key={key}
-            href={hrefOf({ view: 'change-requests', query: key === '' ? '' : `show=${key}` })}
-            aria-current={shown === key ? 'true' : undefined}
-          >
-            {name}
-          </a>
-        ))}
-      </nav>
+      <Lists
+        label="Lists"
+        view="change-requests"
+        current={query}
+        lists={LISTS.map(([name, shown]) => [name, shown])}
+      />
       {whenLoaded(found, ({ rows, total }) => (
         <FoundListing
           label="Change requests"
@@ -50,7 +46,7 @@ export function ChangeRequestsView() {
           more={found.more}
           columns={['Change request', 'State', 'Environment', 'Changes', 'By', 'Created']}
           rows={rows.map(rowOf)}
-          none={shown === '' ? 'Nothing waits for you' : 'No change requests here'}
+          none={query === '' ? 'Nothing waits for you' : 'No change requests here'}
           next="A project’s settings say which environments take changes by change request."
         />
       ))}

@@ -10,7 +10,7 @@ import { Later, later } from '../later.jsx';
 import { Button } from '../parts/button.jsx';
 import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
-import { ListingHead, MainAction } from '../parts/listing.jsx';
+import { AddButton, ListingHead } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { useRequests } from '../parts/request-state.jsx';
 import { Star } from '../parts/star.jsx';
@@ -196,7 +196,7 @@ function Head({ project, overview, may }) {
       title={name || project}
       beside={<Star at={path`/projects/${project}`} name={name || project} isFavorite={isFavorite} />}
       lead={description}
-      action={may ? <MainAction text="New flag" act={() => createFlag(session, project)} /> : null}
+      action={may ? <AddButton isMain text="New flag" act={() => createFlag(session, project)} /> : null}
     >
       <p class="row facts">
         <span>{counted(members, 'member')}</span>

@@ -72,7 +72,7 @@ export function HomeView() {
         ) : (
           <>
             {'You follow '}
-            <Listed of={followed.map(({ id, name }) => <ProjectLink key={id} id={id} name={name} />)} />
+            <Listed of={followed.map(({ id }) => <ProjectLink key={id} id={id} />)} />
             {followed.some(({ favorite }) => favorite) ? ', your favorites.' : ', where you are a member.'}
           </>
         )}

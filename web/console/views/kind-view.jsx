@@ -3,7 +3,7 @@ import { editKind, removeKind } from '../edit/kind-edits.js';
 import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
 import { nameOf, pathOf } from '../kinds/kind.js';
-import { Listing, ListingHead, MainAction, Noted, Part, PartAction, RowActions } from '../parts/listing.jsx';
+import { AddButton, Listing, ListingHead, Noted, Part, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
 import { anyEvent, useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -21,7 +21,7 @@ export function KindView({ kind }) {
       <ListingHead
         title={title}
         lead={lead}
-        action={list.create === null ? null : <MainAction text={`New ${kind.one}`} act={list.create} />}
+        action={list.create === null ? null : <AddButton isMain text={`New ${kind.one}`} act={list.create} />}
       />
       {list.rows}
       {besides === undefined || !session.may('admin') ? null : <KindPart kind={besides} />}
@@ -36,7 +36,7 @@ export function KindPart({ kind }) {
     <Part
       title={kind.title}
       lead={kind.lead}
-      action={list.create === null ? null : <PartAction text={`New ${kind.one}`} act={list.create} />}
+      action={list.create === null ? null : <AddButton text={`New ${kind.one}`} act={list.create} />}
     >
       {list.rows}
     </Part>

@@ -5,7 +5,7 @@ import { counted } from '../format.js';
 import { asOptions, Filter } from '../forms/choice.jsx';
 import { useDraft } from '../forms/drafts.js';
 import { field } from '../forms/field.js';
-import { FieldRow } from '../forms/fields.jsx';
+import { FieldRows } from '../forms/fields.jsx';
 import { SearchBox } from '../forms/inputs.jsx';
 import { FlagLink } from '../parts/links.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
@@ -50,9 +50,7 @@ export function PlaygroundView() {
     <>
       <ListingHead title="Playground" lead="See which flags users would get. Nothing is recorded." />
       <form class="stack playground" onSubmit={ask}>
-        {fields.map((field) => (
-          <FieldRow key={field.name} field={field} values={question} set={set} issuesAt={() => []} />
-        ))}
+        <FieldRows fields={fields} values={question} set={set} />
         <button class="button button-main">Evaluate</button>
       </form>
       <div role="status">{typeof answer === 'string' ? <p class="problem">{answer}</p> : null}</div>

@@ -5,7 +5,7 @@ import { createProject } from '../edit/project-edits.jsx';
 import { number } from '../format.js';
 import { SearchBox } from '../forms/inputs.jsx';
 import { ProjectLink } from '../parts/links.jsx';
-import { Listing, ListingHead, MainAction } from '../parts/listing.jsx';
+import { AddButton, Listing, ListingHead } from '../parts/listing.jsx';
 import { Star } from '../parts/star.jsx';
 import { useSession } from '../session.js';
 
@@ -22,7 +22,7 @@ export function ProjectsView() {
     cells: [
       <span class="line flag-line">
         <Star at={path`/projects/${id}`} name={name} isFavorite={favorite} />
-        <ProjectLink id={id} name={name} />
+        <ProjectLink id={id} />
       </span>,
       <code>{id}</code>,
       number(featureCount),
@@ -38,7 +38,7 @@ export function ProjectsView() {
         title="Projects"
         action={
           session.may('create-project') ? (
-            <MainAction text="New project" act={() => createProject(session)} />
+            <AddButton isMain text="New project" act={() => createProject(session)} />
           ) : null
         }
       />

@@ -21,7 +21,7 @@ import { apiTokens } from '../kinds/tokens.jsx';
 import { Button } from '../parts/button.jsx';
 import { Icon } from '../parts/icon.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
-import { Listing, ListingHead, Part, PartAction, RowAction, RowActions } from '../parts/listing.jsx';
+import { AddButton, Listing, ListingHead, Part, RowAction, RowActions } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { anyEvent, useRead, useResource, whenLoaded } from '../resource.jsx';
 import { Sentence, visible } from '../said.jsx';
@@ -157,8 +157,8 @@ function Members({ project, access: { body, etag, since }, may }) {
       action={
         may ? (
           <div class="row">
-            <PartAction text="Add group" act={() => addMember(session, project, projectRoles, members)} />
-            <PartAction text="Add member" act={() => addMember(session, project, projectRoles, null)} />
+            <AddButton text="Add group" act={() => addMember(session, project, projectRoles, members)} />
+            <AddButton text="Add member" act={() => addMember(session, project, projectRoles, null)} />
           </div>
         ) : null
       }

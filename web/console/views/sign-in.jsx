@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { field } from '../forms/field.js';
-import { FieldRow } from '../forms/fields.jsx';
+import { FieldRows } from '../forms/fields.jsx';
 import { BrandMark } from '../parts/brand.jsx';
 import { Button } from '../parts/button.jsx';
 import { Name } from '../said.jsx';
@@ -161,16 +161,13 @@ export function PlainForm({ fields, values: first, begin, text = 'Sign in' }) {
 
   return (
     <form class="stack" ref={form} onSubmit={submit}>
-      {fields.map((field) => (
-        <FieldRow
-          key={field.name}
-          field={field}
-          values={values}
-          set={(changed) => setValues({ ...values, ...changed })}
-          // Which of the fields is wrong, the server does not tell; the secret is typed again either way.
-          issuesAt={() => (refusal !== null && field === secret ? [refusal] : [])}
-        />
-      ))}
+      <FieldRows
+        fields={fields}
+        values={values}
+        set={(changed) => setValues({ ...values, ...changed })}
+        // Which of the fields is wrong, the server does not tell; the secret is typed again either way.
+        issuesAt={(path) => (refusal !== null && path === secret?.name ? [refusal] : [])}
+      />
       <button class="button button-main" disabled={isBusy}>
         {text}
       </button>

@@ -105,7 +105,6 @@ function rowOf(session, flag, { reports, isOfAll }) {
 
 /** @param {{ of: StaleFlag, isOfAll: boolean }} props */
 function About({ of: { name, project, type, createdAt, owner }, isOfAll }) {
-  const projectName = useSession().projects.value.find(({ id }) => id === project)?.name ?? project;
   const typeName = FLAG_TYPES.find(([key]) => key === type)?.[1] ?? type;
   return (
     <>
@@ -119,7 +118,7 @@ function About({ of: { name, project, type, createdAt, owner }, isOfAll }) {
           </>
         )}
       </p>
-      {isOfAll ? <ProjectLink id={project} name={projectName} /> : null}
+      {isOfAll ? <ProjectLink id={project} /> : null}
     </>
   );
 }
