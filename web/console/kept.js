@@ -31,12 +31,25 @@ export function openKept(userId) {
 /** @returns {Kept} */
 function read() {
   try {
-    return { ...NOTHING, ...JSON.parse(localStorage.getItem(key) ?? '{}') };
+    const { recent, unfolded, startsIn, seenAt, before } = JSON.parse(localStorage.getItem(key) ?? '{}');
+    return {
+      recent: textsIn(recent),
+      unfolded: textsIn(unfolded),
+      startsIn: textsIn(startsIn),
+      seenAt: timeIn(seenAt),
+      before: timeIn(before),
+    };
   } catch {
-    // The browser stores nothing, or something else.
+    // The browser stores nothing, or somebody has changed it.
     return NOTHING;
   }
 }
+
+/** @param {unknown} list */
+const textsIn = (list) => (Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []);
+
+/** @param {unknown} time */
+const timeIn = (time) => (typeof time === 'number' && time <= Date.now() ? time : 0);
 
 /** @param {Partial<Kept>} changed */
 function keep(changed) {

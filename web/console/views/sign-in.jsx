@@ -8,7 +8,7 @@ import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { field } from '../forms/field.js';
 import { FieldRows } from '../forms/fields.jsx';
 import { BrandMark } from '../parts/brand.jsx';
-import { Button } from '../parts/button.jsx';
+import { Button, useOnce } from '../parts/button.jsx';
 import { Name } from '../said.jsx';
 import { beginSession, beginSessionByPassword } from '../sessions.js';
 
@@ -140,27 +140,29 @@ export function PlainForm({ fields, values: first, begin, text = 'Sign in' }) {
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const [values, setValues] = useState(first);
   const [refusal, setRefusal] = useState(/** @type {string | null} */ (null));
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, once] = useOnce();
   const secret = fields.find(({ kind }) => kind === 'password');
 
-  /** @param {Event} event */
-  async function submit(event) {
-    event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
+  async function send() {
     setRefusal(null);
     try {
       await begin(values);
     } catch (error) {
       setRefusal(messageOf(error));
-      setBusy(false);
       const input = form.current?.querySelector('input[type=password]');
       if (input instanceof HTMLInputElement) input.select();
     }
   }
 
   return (
-    <form class="stack" ref={form} onSubmit={submit}>
+    <form
+      class="stack"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void once(send);
+      }}
+    >
       <FieldRows
         fields={fields}
         values={values}
