@@ -36,6 +36,17 @@ describeConsole('the first page of the console', (shared) => {
     await page.getByRole('link', { name: 'Segments' }).waitFor({ state: 'hidden' });
   });
 
+  it('opens with whatever else the browser has stored for it', async () => {
+    const page = await shared.signedIn();
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    const stored = JSON.stringify({ recent: 7, unfolded: 'Admin', startsIn: [1], seenAt: 9e15, before: 'x' });
+    await page.evaluate(`for (const key of Object.keys(localStorage))
+      if (key.startsWith('flagstaff ')) localStorage.setItem(key, '${stored}')`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    await page.getByRole('navigation', { name: 'Projects' }).getByRole('link').first().waitFor();
+  });
+
   it('lists the projects that somebody opened last, and administration for Admins alone', async () => {
     const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
     const page = await shared.signedIn({ token, place: '#/projects/accounts' });
